@@ -1,0 +1,166 @@
+"""A record: one result of one snippet on one host, with all that makes it interpretable."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from capture import shape
+from capture.errors import CaptureError
+
+SCHEMA = 1
+Status = Literal["ok", "error", "timeout", "crashed", "output_limit", "out_of_memory"]
+
+
+def about(text: str, omit_empty: bool = False) -> dict[str, Any]:
+    """Return field metadata: a description for the JSON Schema, and whether an empty value is left out."""
+    return {"about": text, "omit_empty": omit_empty}
+
+
+@dataclass(frozen=True)
+class Environment:
+    """What moved or may move on the host: software, gates and limits at the time of the capture."""
+
+    chip: str = field(metadata=about("the processors in one line"))
+    os: str = field(metadata=about("distribution, kernel, architecture"))
+    python: str
+    torch: str | None = field(metadata=about("full version with local suffix; null when not importable"))
+    cuda_build: str | None = field(metadata=about("CUDA version torch was built for; null for a CPU build"))
+    cpu_capability: str | None = field(metadata=about("vector ISA that torch's own kernels use"))
+    driver: str | None = field(metadata=about("GPU driver version"))
+    gates: Mapping[str, bool] = field(metadata=about("what this host could do"))
+    threads: Mapping[str, int] = field(metadata=about("torch's intra-op and inter-op threads"))
+    packages: Mapping[str, str] = field(metadata=about("versions of the declared dependencies but torch"))
+    limits: Mapping[str, str] = field(
+        default_factory=dict, metadata=about("container limits on CPUs and memory, where there are any", True)
+    )
+
+
+@dataclass(frozen=True)
+class Runs:
+    """How often the snippet was executed, and how well the executions agreed."""
+
+    count: int
+    agree: bool | None = field(default=None, metadata=about("deterministic text: all executions gave it"))
+    spread: float | None = field(default=None, metadata=about("timing: max/min of the first ratio value"))
+
+
+@dataclass(frozen=True)
+class Conditions:
+    """What else the machine was doing during a timing capture; shares are of one CPU's time, 0 to count."""
+
+    load_before: float | None = field(metadata=about("one-minute load average before the first execution"))
+    foreign_cpu: float = field(metadata=about("CPUs kept busy by other processes during the kept execution"))
+    steal: float | None = field(metadata=about("share of time the hypervisor took, 0 to 1"))
+    governor: str | None = field(metadata=about("CPU frequency governor"))
+    gpu: str | None = field(default=None, metadata=about("GPU clocks and throttle reasons"))
+    busy: bool | None = field(default=None, metadata=about("taken beside other work with --accept-noise"))
+
+
+@dataclass(frozen=True)
+class Elision:
+    """How much output there was and how much of it is stored."""
+
+    bytes: int
+    left_out: int = field(metadata=about("bytes between head and tail that are not stored"))
+
+
+@dataclass(frozen=True)
+class Record:
+    """One live record per snippet and host. Long text stands last."""
+
+    schema: int
+    snippet: str
+    source_sha256: str = field(metadata=about("digest of the source and the options that change what runs"))
+    host: str
+    captured: str = field(metadata=about("date of the capture, YYYY-MM-DD"))
+    environment: Environment
+    upstream: Mapping[str, str] = field(metadata=about("hash of the source of each torch function it is about"))
+    runs: Runs
+    status: Status
+    exit_code: int | None
+    normalized: tuple[str, ...] = field(metadata=about("named rules that changed the text"))
+    content_sha256: str = field(metadata=about("over all other fields, as canonical JSON"))
+    stdout: str
+    stderr: str
+    conditions: Conditions | None = field(default=None, metadata=about("timing snippets only"))
+    signal: str | None = field(default=None, metadata=about("signal that ended it, such as SIGSEGV"))
+    phase: Literal["compile"] | None = field(default=None, metadata=about("it did not compile"))
+    hint: str | None = field(default=None, metadata=about("what usually mends this failure"))
+    left_processes: int | None = field(default=None, metadata=about("processes it left, which were ended"))
+    elided: Mapping[str, Elision] = field(
+        default_factory=dict, metadata=about("per stream, where output was left out", True)
+    )
+    diagnostics: str | None = field(default=None, metadata=about("where every thread stood at a timeout"))
+
+
+# Identity, provenance, environment, outcome; long text last, so that a diff is read from the top.
+ORDER = (
+    "schema", "snippet", "source_sha256", "host", "captured", "environment", "upstream", "runs", "conditions",
+    "status", "exit_code", "signal", "phase", "hint", "left_processes", "elided", "normalized", "content_sha256",
+    "stdout", "stderr", "diagnostics",
+)  # fmt: skip
+SNIPPET_ID = re.compile(r"[a-z0-9_]+/[a-z0-9_]+")
+HEX64 = re.compile(r"[0-9a-f]{64}")
+DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
+
+
+def encode(record: Record) -> dict[str, Any]:
+    """Return plain data in the stored order."""
+    plain = shape.encode(record)
+    return {name: plain[name] for name in ORDER if name in plain}
+
+
+def content_digest(record: Record) -> str:
+    """Return the SHA-256 of everything but `content_sha256`, over canonical JSON.
+
+    It catches hand edits and bad merges; it does not vouch for an author.
+    """
+    plain = encode(record)
+    del plain["content_sha256"]
+    canonical = json.dumps(plain, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
+    return hashlib.sha256(canonical.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def sealed(record: Record) -> Record:
+    """Return the record with its content digest filled in."""
+    return dataclasses.replace(record, content_sha256=content_digest(record))
+
+
+def decode(data: object) -> Record:
+    """Build a Record from plain data.
+
+    Raises ShapeError naming the field, or CaptureError for a schema newer than this tool.
+    """
+    if isinstance(data, Mapping) and type(data.get("schema")) is int and data["schema"] > SCHEMA:
+        raise CaptureError(
+            f"schema {data['schema']} is newer than this tool knows ({SCHEMA}); update with: git pull && make site"
+        )
+    record = shape.decode(Record, data)
+    for name, value, pattern, form in (
+        ("snippet", record.snippet, SNIPPET_ID, "chapter/name"),
+        ("source_sha256", record.source_sha256, HEX64, "64 hex digits"),
+        ("content_sha256", record.content_sha256, HEX64, "64 hex digits"),
+        ("captured", record.captured, DATE, "a date, YYYY-MM-DD"),
+    ):
+        if not pattern.fullmatch(value):
+            raise shape.ShapeError(name, f"expected {form}")
+    return record
+
+
+def build(torch: str | None, cuda_build: str | None) -> str | None:
+    """Return how torch was built: cuda, rocm, xpu or cpu; null without torch.
+
+    ROCm and XPU wheels tell only in their local version suffix (`2.13.0+rocm6.4`).
+    """
+    if torch is None:
+        return None
+    if cuda_build is not None:
+        return "cuda"
+    suffix = torch.partition("+")[2]
+    return next((name for name in ("rocm", "xpu") if suffix.startswith(name)), "cpu")

@@ -1,0 +1,46 @@
+"""Paths and YAML; no other module imports yaml."""
+
+from capture.store.files import (
+    CAPTURES,
+    Handbook,
+    find_root,
+    nearest_line,
+    parse_host,
+    parse_record,
+    read_host,
+    read_record,
+    read_snippets,
+    read_text,
+    recapture_advice,
+    record_ids,
+    resolve,
+    sweep,
+    write_host,
+    write_record,
+    write_text,
+)
+from capture.store.text import dump, host_text, load, record_text
+
+__all__ = [
+    "CAPTURES",
+    "Handbook",
+    "dump",
+    "find_root",
+    "host_text",
+    "load",
+    "nearest_line",
+    "parse_host",
+    "parse_record",
+    "read_host",
+    "read_record",
+    "read_snippets",
+    "read_text",
+    "recapture_advice",
+    "record_ids",
+    "record_text",
+    "resolve",
+    "sweep",
+    "write_host",
+    "write_record",
+    "write_text",
+]

@@ -1,0 +1,234 @@
+"""Where the handbook's files are, and reading and writing them whole."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import psutil
+
+from capture import header, host, record, shape
+from capture.errors import CaptureError, Problem, suggestion
+from capture.host import Host
+from capture.record import Record
+from capture.snippet import Snippet
+from capture.store.text import host_text, load, record_text
+
+CAPTURES = "docs/captures"
+SIZE_LIMIT = 4 * 1024 * 1024  # a record is at most some 200 KB; a larger file is a mistake or an attack
+TEMPORARY = re.compile(r"\.[^/]+\.tmp-\d+")
+
+
+class Handbook:
+    """Paths of one handbook; everything else is a function over it."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+
+    @property
+    def captures(self) -> Path:
+        """The folder that holds one folder a host."""
+        return self.root / CAPTURES
+
+    def snippet_paths(self) -> list[Path]:
+        """Return every snippet file, sorted; helpers beside snippets have no header and are told by `imports`."""
+        return sorted(
+            path
+            for path in (self.root / "snippets").glob("*/*.py")
+            if not path.name.startswith((".", "_")) and path.is_file()
+        )
+
+    def record_path(self, label: str, snippet_id: str) -> Path:
+        """Return where the record of a snippet on a host lies."""
+        return self.captures / label / f"{snippet_id}.yaml"
+
+    def host_path(self, label: str) -> Path:
+        """Return where the facts of a host lie."""
+        return self.captures / label / "host.yaml"
+
+    def relative(self, path: Path) -> str:
+        """Return a path as shown to people: relative to the root where it is inside."""
+        with contextlib.suppress(ValueError):
+            return path.relative_to(self.root).as_posix()
+        return path.name
+
+    def labels(self) -> list[str]:
+        """Return the labels that have a folder, `local` last."""
+        if not self.captures.is_dir():
+            return []
+        names = [path.name for path in self.captures.iterdir() if path.is_dir() and not path.name.startswith(".")]
+        return sorted(names, key=lambda name: (name == host.LOCAL, name))
+
+
+def find_root(start: Path) -> Handbook:
+    """Return the nearest folder upward that holds `snippets/` and `mkdocs.yml`; raises CaptureError if none does."""
+    for folder in (start, *start.parents):
+        if (folder / "snippets").is_dir() and (folder / "mkdocs.yml").is_file():
+            return Handbook(folder)
+    raise CaptureError(
+        f"no handbook here: neither {start.name or start}/ nor a folder above it holds snippets/ and mkdocs.yml; "
+        "change into one or pass --root DIR"
+    )
+
+
+def read_snippets(book: Handbook) -> tuple[dict[str, Snippet], list[Problem]]:
+    """Return every valid snippet by id, and the problems of the others.
+
+    A file without a header that a snippet beside it imports is a helper, not a faulty snippet.
+    """
+    snippets: dict[str, Snippet] = {}
+    problems: dict[str, list[Problem]] = {}
+    for path in book.snippet_paths():
+        try:
+            snippet = header.parse(book.root, path)
+            snippets[snippet.id] = snippet
+        except CaptureError as error:
+            problems[book.relative(path)] = [item for item in error.problems if isinstance(item, Problem)]
+    helpers = {
+        f"snippets/{snippet.id.split('/')[0]}/{name}"
+        for snippet in snippets.values()
+        for name in (*snippet.imports, *snippet.files)
+    }
+    return snippets, [item for path, items in sorted(problems.items()) if path not in helpers for item in items]
+
+
+def resolve(snippet_id: str, known: Mapping[str, Any]) -> str:
+    """Return the id if it is known; raises CaptureError with the nearest one."""
+    if snippet_id not in known:
+        raise CaptureError(f'no snippet "{snippet_id}"{suggestion(snippet_id, known)}')
+    return snippet_id
+
+
+def read_text(path: Path, name: str) -> str:
+    """Read a data file; raises CaptureError when it is unreadable, oversized or not UTF-8."""
+    try:
+        if path.stat().st_size > SIZE_LIMIT:
+            raise CaptureError(Problem(name, 0, f"larger than {SIZE_LIMIT // 2**20} MiB; no record is", "size"))
+        return path.read_bytes().decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise CaptureError(Problem(name, 0, f"is not UTF-8 (byte {error.start})", "yaml")) from error
+    except OSError as error:
+        raise CaptureError(Problem(name, 0, f"cannot be read: {error.strerror}", "unreadable")) from error
+
+
+def parse_record(text: str, name: str, advice: str = "") -> tuple[Record, dict[str, int]]:
+    """Return a record and the lines of its fields; raises CaptureError at path:line."""
+    data, lines = load(text, name, advice)
+    try:
+        return record.decode(data), lines
+    except shape.ShapeError as error:
+        raise CaptureError(Problem(name, nearest_line(lines, error.field), f"{error}{advice}", "shape")) from error
+    except CaptureError as error:
+        raise CaptureError(Problem(name, lines.get("schema", 1), str(error), "schema")) from error
+
+
+def recapture_advice(label: str, snippet_id: str) -> str:
+    """Return what to do about a damaged record."""
+    target = "" if label == host.LOCAL else f" --host {label}"
+    return f"; restore it with git, or capture it again: capture run {snippet_id} --force{target}"
+
+
+def read_record(book: Handbook, label: str, snippet_id: str) -> Record | None:
+    """Return the record, or None where there is no file; raises CaptureError when it is damaged."""
+    path = book.record_path(label, snippet_id)
+    if not path.exists():
+        return None
+    name = book.relative(path)
+    return parse_record(read_text(path, name), name, recapture_advice(label, snippet_id))[0]
+
+
+def record_ids(book: Handbook, label: str) -> list[str]:
+    """Return the ids for which a host's folder holds a file."""
+    folder = book.captures / label
+    return sorted(
+        path.relative_to(folder).with_suffix("").as_posix()
+        for path in folder.rglob("*.yaml")
+        if path.name != "host.yaml" and not path.name.startswith(".")
+    )
+
+
+def parse_host(text: str, name: str) -> tuple[Host, dict[str, int]]:
+    """Return a host and the lines of its fields; raises CaptureError at path:line."""
+    advice = "; write it again on that machine: capture host init LABEL"
+    data, lines = load(text, name, advice)
+    try:
+        return host.decode(data), lines
+    except shape.ShapeError as error:
+        raise CaptureError(Problem(name, nearest_line(lines, error.field), f"{error}{advice}", "shape")) from error
+    except CaptureError as error:
+        raise CaptureError(Problem(name, 1, str(error), "schema")) from error
+
+
+def read_host(book: Handbook, label: str) -> Host | None:
+    """Return the host's facts, or None where there is no file; raises CaptureError when it is damaged."""
+    path = book.host_path(label)
+    if not path.exists():
+        return None
+    name = book.relative(path)
+    return parse_host(read_text(path, name), name)[0]
+
+
+def nearest_line(lines: Mapping[str, int], field: str) -> int:
+    """Return the line of a dotted field or of its nearest known parent."""
+    while field:
+        if field in lines:
+            return lines[field]
+        field = re.sub(r"(\.?[^.\[]*|\[\d+\])$", "", field)
+    return 1
+
+
+def write_record(book: Handbook, item: Record) -> bool:
+    """Write a record atomically and tell whether the file changed.
+
+    The text is read again and compared before it replaces the old file. Raises CaptureError when the folder cannot
+    be written; the old file is then as it was.
+    """
+    text = record_text(item)
+    path = book.record_path(item.host, item.snippet)
+    if parse_record(text, book.relative(path))[0] != item:
+        raise CaptureError(Problem(book.relative(path), 0, "does not survive YAML; this is a fault of the tool", "round-trip"))
+    return write_text(book, path, text)
+
+
+def write_host(book: Handbook, item: Host) -> bool:
+    """Write a host's facts atomically and tell whether the file changed."""
+    return write_text(book, book.host_path(item.label), host_text(item))
+
+
+def write_text(book: Handbook, path: Path, text: str) -> bool:
+    """Replace a file by a whole new one, or leave it; readers see the old or the new, never a part."""
+    data = text.encode("utf-8")
+    temporary = path.with_name(f".{path.name}.tmp-{os.getpid()}")
+    try:
+        if path.is_file() and path.read_bytes() == data:
+            return False
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with temporary.open("wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(path)
+    except OSError as error:
+        with contextlib.suppress(OSError):
+            temporary.unlink()
+        reason = error.strerror or type(error).__name__
+        raise CaptureError(
+            Problem(book.relative(path), 0, f"cannot be written: {reason}; free space or mend permissions, then run again", "write")
+        ) from error
+    return True
+
+
+def sweep(book: Handbook, label: str) -> int:
+    """Remove temporary files that a killed run left in a host's folder; return how many."""
+    removed = 0
+    folder = book.captures / label
+    for path in folder.rglob(".*.tmp-*") if folder.is_dir() else ():
+        if TEMPORARY.fullmatch(path.name) and not psutil.pid_exists(int(path.name.rsplit("-", 1)[1])):
+            with contextlib.suppress(OSError):
+                path.unlink()
+                removed += 1
+    return removed
