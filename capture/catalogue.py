@@ -58,9 +58,7 @@ class Catalogue:
                     result[label, item.snippet] = state.of_record(None, item, latest)
         return result
 
-    def judgements(
-        self, snippet_id: str, states: Mapping[tuple[str, str], state.State]
-    ) -> list[claims.Judgement]:
+    def judgements(self, snippet_id: str, states: Mapping[tuple[str, str], state.State]) -> list[claims.Judgement]:
         """Judge every claim of a snippet on every host that has a record; raises CaptureError for a faulty header."""
         snippet = self.snippets[snippet_id]
         result = []
@@ -80,9 +78,7 @@ def unjudged(item: Record, known: state.State) -> str:
 def read(book: store.Handbook, labels: Iterable[str] | None = None, local: bool = True) -> Catalogue:
     """Read a handbook, or only some hosts of it; damaged files become problems, never exceptions."""
     snippets, problems = store.read_snippets(book)
-    wanted = [
-        label for label in book.labels() if (labels is None or label in labels) and (local or label != LOCAL)
-    ]
+    wanted = [label for label in book.labels() if (labels is None or label in labels) and (local or label != LOCAL)]
     hosts: dict[str, Host] = {}
     records: dict[tuple[str, str], Record] = {}
     for label in wanted:
@@ -91,7 +87,9 @@ def read(book: store.Handbook, labels: Iterable[str] | None = None, local: bool 
             if found is None:
                 if store.record_ids(book, label):
                     path = book.relative(book.host_path(label))
-                    problems.append(Problem(path, 0, f"missing; write it on that machine: capture host init {label}", "host"))
+                    problems.append(
+                        Problem(path, 0, f"missing; write it on that machine: capture host init {label}", "host")
+                    )
                 continue
             hosts[label] = found
         except CaptureError as error:

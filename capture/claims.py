@@ -43,21 +43,29 @@ class Judgement:
 
 
 def value(snippet: Snippet, name: str, item: Record) -> Value:
-    """Return one named value of a record.
+    """Return one named value of a record; raises CaptureError as `find` does."""
+    return find(snippet, name, item.stdout, item.host)
+
+
+def find(snippet: Snippet, name: str, stdout: str, host: str) -> Value:
+    """Return one named value of a text.
 
     Raises CaptureError when the name is unknown, or when its pattern does not match exactly once, naming the lines.
     """
     if name not in snippet.values:
         known = suggestion(name, snippet.values) or "; it declares none"
         raise CaptureError(f'snippet "{snippet.id}" has no value "{name}"{known}')
-    matches = list(snippet.values[name].finditer(item.stdout))
-    lines = [item.stdout.count("\n", 0, match.start()) + 1 for match in matches]
-    where = f'value "{name}" of {snippet.id} on {item.host}'
+    matches = list(snippet.values[name].finditer(stdout))
+    lines = [stdout.count("\n", 0, match.start()) + 1 for match in matches]
+    where = f'value "{name}" of {snippet.id} on {host}'
     if not matches:
-        raise CaptureError(f"{where}: its pattern matches nothing in the captured output; mend the pattern or the snippet")
+        raise CaptureError(
+            f"{where}: its pattern matches nothing in the captured output; mend the pattern or the snippet"
+        )
     if len(matches) > 1:
         raise CaptureError(
-            f"{where}: its pattern matches {len(matches)} times, on output lines {', '.join(map(str, lines[:6]))}; make it match once"
+            f"{where}: its pattern matches {len(matches)} times, "
+            f"on output lines {', '.join(map(str, lines[:6]))}; make it match once"
         )
     if matches[0][1] is None:
         raise CaptureError(f"{where}: its group took no part in the match; mend the pattern")
@@ -120,10 +128,15 @@ def judge(snippet: Snippet, claim: Claim, item: Record, host: Host, reason_not: 
         held = expression.evaluate(claim.holds, numbers)
     except expression.ExpressionError as error:
         raise CaptureError(f"claim {claim.id}, holds, on {item.host}: {error}") from error
-    return Judgement(claim, item.host, "holds" if held else "fails", claim.holds.text if held else broken(claim, numbers))
+    return Judgement(
+        claim, item.host, "holds" if held else "fails", claim.holds.text if held else broken(claim, numbers)
+    )
 
 
 def broken(claim: Claim, numbers: Mapping[str, expression.Scalar]) -> str:
     """Say how a claim fails, as `slowdown > 5, but slowdown is 0.8`."""
-    found = ", ".join(f"{name} is {number:g}" if isinstance(number, float) else f"{name} is {number!r}" for name, number in numbers.items())
+    found = ", ".join(
+        f"{name} is {number:g}" if isinstance(number, float) else f"{name} is {number!r}"
+        for name, number in numbers.items()
+    )
     return f"{claim.holds.text}, but {found}" if found else f"{claim.holds.text} is false"

@@ -11,6 +11,7 @@ import math
 import operator
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from capture import versions
 from capture.errors import suggestion
@@ -30,9 +31,14 @@ Scalar = float | str | bool
 ARITHMETIC: dict[type, Callable[[float, float], float]] = {
     ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv,
 }  # fmt: skip
-COMPARISONS: dict[type, Callable[[object, object], bool]] = {
-    ast.Eq: operator.eq, ast.NotEq: operator.ne, ast.Lt: operator.lt, ast.LtE: operator.le, ast.Gt: operator.gt, ast.GtE: operator.ge,
-}  # fmt: skip
+COMPARISONS: dict[type, Callable[[Any, Any], bool]] = {
+    ast.Eq: operator.eq,
+    ast.NotEq: operator.ne,
+    ast.Lt: operator.lt,
+    ast.LtE: operator.le,
+    ast.Gt: operator.gt,
+    ast.GtE: operator.ge,
+}
 
 
 def gate_names() -> tuple[str, ...]:
@@ -105,7 +111,8 @@ def check(node: ast.expr, known: tuple[str, ...], what: str, found: dict[str, No
             parts = [node.left, *node.comparators]
         case _:
             raise ExpressionError(
-                column, f"{named(node)} is not allowed; use names, numbers, text, + - * /, comparisons, and, or, not"
+                column,
+                f"{named(node)} is not allowed; use names, numbers, text, + - * /, comparisons, and, or, not",
             )
     for part in parts:
         check(part, known, what, found, depth + 1)
@@ -187,7 +194,8 @@ def chain(node: ast.Compare, facts: Mapping[str, Scalar | None]) -> bool:
         left, right = value(left_node, facts), value(right_node, facts)
         column = right_node.col_offset + 1
         is_version = any(
-            isinstance(part, ast.Name | ast.Attribute) and dotted(part) in VERSION_FACTS for part in (left_node, right_node)
+            isinstance(part, ast.Name | ast.Attribute) and dotted(part) in VERSION_FACTS
+            for part in (left_node, right_node)
         )
         try:
             if is_version:

@@ -2,24 +2,34 @@
 
 from __future__ import annotations
 
-import ast
 import hashlib
-import json
 import re
 import tomllib
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from capture import expression, versions
+from capture import expression
+from capture.block import digest, error_line, key_lines, local_imports, split
 from capture.errors import CaptureError, Problem, suggestion
-from capture.snippet import GATES, MODULE_GATE, PIN, PRELOADS, SNIPPET_ID, Claim, Compare, Snippet
+from capture.forms import (
+    is_dotted_names,
+    is_env,
+    is_exit_code,
+    is_line,
+    is_number,
+    is_numbers,
+    is_pins,
+    is_preloads,
+    is_specifier,
+    is_texts,
+    is_timeout,
+)
+from capture.snippet import GATES, MODULE_GATE, PRELOADS, SNIPPET_ID, Claim, Compare, Snippet
 
 NAME = re.compile(r"[a-z][a-z0-9_]*")
+KEYS = ["title", "needs", "timing", "timeout", "exit", "files", "env", "preload", "upstream", "values", "compare", "claims"]
 CLAIM_ID = re.compile(r"[a-z][a-z0-9-]*")
-ENV_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-# PEP 723: a comment block of its own, opened and closed by these lines.
-OPENING = re.compile(r"^# /// script[ \t]*$", re.MULTILINE)
 
 
 def parse(root: Path, path: Path) -> Snippet:
@@ -46,102 +56,27 @@ def parse(root: Path, path: Path) -> Snippet:
     except tomllib.TOMLDecodeError as error:
         line = error_line(str(error))
         raise CaptureError(
-            Problem(relative, first + line, f"the header is not valid TOML: {re.sub(r' [(]at .*', '', str(error))}")
+            Problem(
+                relative,
+                first + line,
+                f"the header is not valid TOML: {re.sub(r' [(]at .*', '', str(error))}",
+            )
         ) from error
     return Header(root, relative, snippet_id, source, first, data, key_lines(toml, first)).snippet()
-
-
-def split(text: str, relative: str) -> tuple[str, str, int]:
-    """Return (source above the block, TOML of the block, line number of its opening)."""
-    openings = list(OPENING.finditer(text))
-    if not openings:
-        raise CaptureError(
-            Problem(relative, text.count("\n") + 1, 'no header; end the file with a "# /// script" block, as `capture new` writes')
-        )
-    if len(openings) > 1:
-        line = text.count("\n", 0, openings[1].start()) + 1
-        raise CaptureError(Problem(relative, line, "a second header block; keep one, at the end"))
-    start = openings[0].start()
-    first = text.count("\n", 0, start) + 1
-    lines = text[start:].split("\n")
-    closing = next((number for number, line in enumerate(lines[1:], 1) if line.rstrip() == "# ///"), None)
-    if closing is None:
-        raise CaptureError(Problem(relative, first, 'the header is not closed; end it with a line "# ///"'))
-    toml = []
-    for number, line in enumerate(lines[1:closing], first + 1):
-        if line.rstrip() != "#" and not line.startswith("# "):
-            raise CaptureError(Problem(relative, number, 'every header line starts with "# "'))
-        toml.append(line[2:])
-    for number, line in enumerate(lines[closing + 1 :], first + closing + 1):
-        if line.strip():
-            raise CaptureError(
-                Problem(relative, number, "code below the header; the block stands last, so that line numbers agree everywhere")
-            )
-    return text[:start].rstrip("\n") + "\n", "\n".join(toml), first
-
-
-def error_line(message: str) -> int:
-    """Return the line that a TOML error names, 1 where it names none."""
-    match = re.search(r"at line (\d+)", message)
-    return int(match[1]) if match else 1
-
-
-def key_lines(toml: str, first: int) -> dict[str, int]:
-    """Map dotted header keys to their line in the file; inline tables count with their key."""
-    found: dict[str, int] = {}
-    table = ""
-    for number, line in enumerate(toml.split("\n"), first + 1):
-        if match := re.match(r"\s*\[([^\[\]]+)\]\s*(#.*)?$", line):
-            table = match[1].replace(" ", "").replace('"', "")
-            found.setdefault(table, number)
-        elif match := re.match(r'\s*"?([A-Za-z0-9_-]+)"?\s*=', line):
-            found.setdefault(f"{table}.{match[1]}".lstrip("."), number)
-    return found
-
-
-def local_imports(root: Path, chapter: str, source: str) -> tuple[str, ...]:
-    """Name the files beside the snippet that it imports, directly or through each other."""
-    folder = root / "snippets" / chapter
-    found: dict[str, None] = {}
-    pending = [source]
-    while pending:
-        try:
-            tree = ast.parse(pending.pop())
-        except (SyntaxError, ValueError):
-            continue  # a snippet may be about an error; what it imports then does not matter
-        for node in ast.walk(tree):
-            names = []
-            if isinstance(node, ast.Import):
-                names = [alias.name for alias in node.names]
-            elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
-                names = [node.module]
-            for name in names:
-                file = f"{name.split('.')[0]}.py"
-                if file not in found and (folder / file).is_file():
-                    found[file] = None
-                    pending.append((folder / file).read_text("utf-8"))
-    return tuple(sorted(found))
-
-
-def digest(source: str, dependencies: Iterable[str], exit_code: int, env: Mapping[str, str], files: Mapping[str, str]) -> str:
-    """Return SHA-256 of the source above the block plus the options that change what runs.
-
-    `files` maps names to the SHA-256 of their bytes. Title, claims, values and compare rules take no part.
-    """
-    options = {"dependencies": sorted(dependencies), "exit": exit_code, "env": dict(env), "files": dict(files)}
-    canonical = json.dumps(options, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
-    return hashlib.sha256(f"{source}\0{canonical}".encode("utf-8", "surrogatepass")).hexdigest()
 
 
 class Header:
     """Validates one header; collects every problem before it raises."""
 
-    KEYS = (
-        "title", "needs", "timing", "timeout", "exit", "files", "env", "preload", "upstream", "values", "compare", "claims",
-    )  # fmt: skip
-
     def __init__(
-        self, root: Path, path: str, snippet_id: str, source: str, first: int, data: dict[str, Any], lines: dict[str, int]
+        self,
+        root: Path,
+        path: str,
+        snippet_id: str,
+        source: str,
+        first: int,
+        data: dict[str, Any],
+        lines: dict[str, int],
     ) -> None:
         self.root, self.path, self.id, self.source, self.first = root, path, snippet_id, source, first
         self.data, self.lines = data, lines
@@ -156,7 +91,15 @@ class Header:
         )
         self.problems.append(Problem(self.path, line, message))
 
-    def take(self, table: Mapping[str, Any], prefix: str, key: str, check: Callable[[Any], bool], form: str, default: Any) -> Any:
+    def take(
+        self,
+        table: Mapping[str, Any],
+        prefix: str,
+        key: str,
+        check: Callable[[Any], bool],
+        form: str,
+        default: Any,
+    ) -> Any:
         """Return a checked option, or note a problem and return the default."""
         if key not in table:
             return default
@@ -179,36 +122,47 @@ class Header:
         if not isinstance(options, dict):
             options = {}
         if isinstance(tool, dict) and len(near := [key for key in tool if key != "capture"]) and "capture" not in tool:
-            self.problem(f"tool.{near[0]}", f'no [tool.capture] table{suggestion(near[0], ["capture"])}')
-        self.unknown(options, "tool.capture.", self.KEYS, "[tool.capture]")
+            self.problem(f"tool.{near[0]}", f"no [tool.capture] table{suggestion(near[0], ['capture'])}")
+        self.unknown(options, "tool.capture.", KEYS, "[tool.capture]")
         at = "tool.capture."
+
+        def option(key: str, check: Callable[[Any], bool], form: str, default: Any) -> Any:
+            return self.take(options, at, key, check, form, default)
+
         python = self.take(self.data, "", "requires-python", is_specifier, "a version range such as '>=3.11'", ">=3.11")
-        dependencies = self.take(
-            self.data, "", "dependencies", lambda v: is_texts(v) and all(is_pin(pin) for pin in v), "a list of pins such as 'torch>=2.2'", []
-        )
-        title = self.take(options, at, "title", is_line, "one line of text", None)
-        if title is None:
-            if "title" not in options:
-                self.problem("tool.capture", "title is missing; say in a few words what the reader will see")
-            title = self.id
-        files = self.take(options, at, "files", is_texts, "a list of file names", [])
-        env = self.take(options, at, "env", is_env, "a table of names to text", {})
-        exit_code = self.take(options, at, "exit", lambda v: type(v) is int and 0 <= v <= 255, "a whole number, 0 to 255", 0)
+        dependencies = self.take(self.data, "", "dependencies", is_pins, "a list of pins such as 'torch>=2.2'", [])
+        title = option("title", is_line, "one line of text", None)
+        if title is None and "title" not in options:
+            self.problem("tool.capture", "title is missing; say in a few words what the reader will see")
+        files = option("files", is_texts, "a list of file names", [])
+        env = option("env", is_env, "a table of names to text", {})
+        exit_code = option("exit", is_exit_code, "a whole number, 0 to 255", 0)
         chapter = self.id.split("/")[0]
         imports = local_imports(self.root, chapter, self.source)
         values = self.values(options)
-        compare = self.compare(options, values)
         snippet = Snippet(
-            id=self.id, path=self.path, source=self.source, header_line=self.first,
+            id=self.id,
+            path=self.path,
+            source=self.source,
+            header_line=self.first,
             digest=digest(self.source, dependencies, exit_code, env, self.file_digests(chapter, files, imports)),
-            title=title, requires_python=python, dependencies=tuple(dependencies), needs=self.needs(options),
-            timing=self.take(options, at, "timing", lambda v: type(v) is bool, "true or false", False),
-            timeout=float(self.take(options, at, "timeout", lambda v: is_number(v) and 0 < v <= 3600, "seconds, up to 3600", 120)),
-            exit=exit_code, files=tuple(files), imports=imports, env=env,
-            preload=tuple(self.take(options, at, "preload", lambda v: is_texts(v) and set(v) <= set(PRELOADS), f"a list of {', '.join(PRELOADS)}", [])),
-            upstream=tuple(self.take(options, at, "upstream", lambda v: is_texts(v) and all(re.fullmatch(r"[\w.]+", n) for n in v), "a list of dotted names", [])),
-            values=values, compare=compare, claims=self.claims(options, values), lines=self.lines,
-        )  # fmt: skip
+            title=title or self.id,
+            requires_python=python,
+            dependencies=tuple(dependencies),
+            needs=self.needs(options),
+            timing=option("timing", lambda value: type(value) is bool, "true or false", False),
+            timeout=float(option("timeout", is_timeout, "seconds, up to 3600", 120)),
+            exit=exit_code,
+            files=tuple(files),
+            imports=imports,
+            env=env,
+            preload=tuple(option("preload", is_preloads, f"a list of {', '.join(PRELOADS)}", [])),
+            upstream=tuple(option("upstream", is_dotted_names, "a list of dotted names", [])),
+            values=values,
+            compare=self.compare(options, values),
+            claims=self.claims(options, values),
+            lines=self.lines,
+        )
         if self.problems:
             raise CaptureError(*sorted(self.problems))
         return snippet
@@ -268,12 +222,24 @@ class Header:
         at = "tool.capture.compare."
         table = self.take(options, "tool.capture.", "compare", lambda v: isinstance(v, dict), "a table", {})
         self.unknown(table, at, ("ratio", "relative", "spread", "volatile"), "[tool.capture.compare]")
-        ratio = self.take(table, at, "ratio", lambda v: is_numbers(v, 1), "a table of value names to factors of at least 1", {})
-        relative = self.take(table, at, "relative", lambda v: is_numbers(v, 0), "a table of value names to tolerances", {})
+        ratio = self.take(
+            table,
+            at,
+            "ratio",
+            lambda v: is_numbers(v, 1),
+            "a table of value names to factors of at least 1",
+            {},
+        )
+        relative = self.take(
+            table, at, "relative", lambda v: is_numbers(v, 0), "a table of value names to tolerances", {}
+        )
         for name in [*ratio, *relative]:
             declared = self.data["tool"]["capture"].get("values", {})
             if name not in declared:
-                self.problem(f"{at}{'ratio' if name in ratio else 'relative'}", f'no value "{name}"{suggestion(name, values)}')
+                self.problem(
+                    f"{at}{'ratio' if name in ratio else 'relative'}",
+                    f'no value "{name}"{suggestion(name, values)}',
+                )
         volatile = self.take(table, at, "volatile", is_texts, "a list of patterns", [])
         compiled = [self.pattern(f"{at}volatile", pattern) for pattern in volatile]
         spread = self.take(table, at, "spread", lambda v: is_number(v) and v >= 1, "a factor of at least 1", 1.25)
@@ -314,41 +280,3 @@ class Header:
         except expression.ExpressionError as error:
             self.problem(key, f"{key.rsplit('.', 1)[1]}, column {error.column}: {error.message}")
             return None
-
-
-def is_line(value: object) -> bool:
-    """Tell whether this is one non-empty line of text."""
-    return isinstance(value, str) and bool(value.strip()) and "\n" not in value
-
-
-def is_texts(value: object) -> bool:
-    """Tell whether this is a list of texts."""
-    return isinstance(value, list) and all(isinstance(item, str) for item in value)
-
-
-def is_number(value: object) -> bool:
-    """Tell whether this is a number and no bool."""
-    return type(value) in (int, float)
-
-
-def is_numbers(value: object, least: float) -> bool:
-    """Tell whether this is a table of numbers, none below `least`."""
-    return isinstance(value, dict) and all(is_number(item) and item >= least for item in value.values())
-
-
-def is_env(value: object) -> bool:
-    """Tell whether this is a table of environment names to text."""
-    return isinstance(value, dict) and all(
-        ENV_NAME.fullmatch(name) and isinstance(item, str) and "\0" not in item for name, item in value.items()
-    )
-
-
-def is_pin(value: str) -> bool:
-    """Tell whether this is a dependency such as `torch>=2.2` (no extras, markers or addresses)."""
-    match = PIN.fullmatch(value.strip())
-    return bool(match) and (match["spec"] is None or is_specifier(match["spec"]))  # type: ignore[index]
-
-
-def is_specifier(value: object) -> bool:
-    """Tell whether this is a comma-separated list of version clauses."""
-    return isinstance(value, str) and versions.is_specifier(value)

@@ -39,6 +39,9 @@ class Cpu:
     amx: bool | None = field(metadata=about("has AMX tiles (x86)"))
     vnni: bool | None = field(metadata=about("has int8 dot-product instructions (VNNI, or ARM dotprod)"))
     count: int | None = field(metadata=about("CPUs visible to the system"))
+    core_types: str | None = field(
+        default=None, metadata=about("only where cores differ, such as 8 x performance + 4 x efficiency")
+    )
 
 
 @dataclass(frozen=True)
@@ -102,15 +105,15 @@ def differences(old: Host, new: Host) -> tuple[str, ...]:
         return facts
 
     before, after = flat(old), flat(new)
-    return tuple(
-        f"{name}: {before[name]} -> {after[name]}" for name in before if before[name] != after[name]
-    )
+    return tuple(f"{name}: {before[name]} -> {after[name]}" for name in before if before[name] != after[name])
 
 
 def decode(data: object) -> Host:
     """Build a Host from plain data; raises ShapeError, or CaptureError for a newer schema."""
     if isinstance(data, Mapping) and type(data.get("schema")) is int and data["schema"] > SCHEMA:
-        raise CaptureError(f"schema {data['schema']} is newer than this tool knows ({SCHEMA}); update with: git pull && make site")
+        raise CaptureError(
+            f"schema {data['schema']} is newer than this tool knows ({SCHEMA}); update with: git pull && make site"
+        )
     host = shape.decode(Host, data)
     check_label(host.label)
     return host

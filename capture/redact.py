@@ -32,16 +32,63 @@ SECRETS: tuple[tuple[str, re.Pattern[str]], ...] = (
     ),
 )
 PERSONAL: tuple[tuple[str, re.Pattern[str]], ...] = (
-    ("home folder", re.compile(r"(?:/home/|/Users/|[A-Z]:\\+Users\\+)(?!<user>|user\b|runner\b|shared\b)[A-Za-z0-9._-]+", re.I)),
+    (
+        "home folder",
+        re.compile(r"(?:/home/|/Users/|[A-Z]:\\+Users\\+)(?!<user>|user\b|runner\b|shared\b)[A-Za-z0-9._-]+", re.I),
+    ),
     ("MAC address", re.compile(r"\b(?:[0-9a-f]{2}:){5}[0-9a-f]{2}\b", re.IGNORECASE)),
-    ("GPU UUID", re.compile(r"\b(?:GPU|MIG)-[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b", re.I)),
+    (
+        "GPU UUID",
+        re.compile(r"\b(?:GPU|MIG)-[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b", re.I),
+    ),
     ("PCI address", re.compile(r"\b[0-9a-f]{4,8}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]\b", re.IGNORECASE)),
 )
 # Names that say nothing about anyone; refusing them would fire often for nothing.
 COMMON_NAMES = frozenset(
-    "admin administrator build builder buildkite centos circleci cloud codespace container debian default docker "
-    "ec2-user fedora github gitlab guest jenkins jovyan kaggle linux localhost macbook mambauser nobody nvidia "
-    "pytorch python runner server student system torch ubuntu user users vagrant vscode windows worker workspace".split()
+    [
+        "admin",
+        "administrator",
+        "build",
+        "builder",
+        "buildkite",
+        "centos",
+        "circleci",
+        "cloud",
+        "codespace",
+        "container",
+        "debian",
+        "default",
+        "docker",
+        "ec2-user",
+        "fedora",
+        "github",
+        "gitlab",
+        "guest",
+        "jenkins",
+        "jovyan",
+        "kaggle",
+        "linux",
+        "localhost",
+        "macbook",
+        "mambauser",
+        "nobody",
+        "nvidia",
+        "pytorch",
+        "python",
+        "runner",
+        "server",
+        "student",
+        "system",
+        "torch",
+        "ubuntu",
+        "user",
+        "users",
+        "vagrant",
+        "vscode",
+        "windows",
+        "worker",
+        "workspace",
+    ]
 )
 SHORTEST_NAME = 5
 
@@ -64,17 +111,32 @@ def identity(node: str | None, user: str | None) -> Identity:
 def scan(text: str, path: str, who: Identity) -> list[Problem]:
     """Return every hit with its line in `text`; messages name the rule and never the value."""
     hits = [
-        Problem(path, line_of(text, match.start()), f"holds a {name}; revoke it, then keep it out of the output", "secret")
+        Problem(
+            path,
+            line_of(text, match.start()),
+            f"holds a {name}; revoke it, then keep it out of the output",
+            "secret",
+        )
         for name, pattern in SECRETS
         for match in pattern.finditer(text)
     ]
     hits += [
-        Problem(path, line_of(text, match.start()), f"holds a {name}; print something that is not about this machine", "personal")
+        Problem(
+            path,
+            line_of(text, match.start()),
+            f"holds a {name}; print something that is not about this machine",
+            "personal",
+        )
         for name, pattern in PERSONAL
         for match in pattern.finditer(text)
     ]
     hits += [
-        Problem(path, line_of(text, match.start()), "holds the node or user name of this machine; do not print it", "personal")
+        Problem(
+            path,
+            line_of(text, match.start()),
+            "holds the node or user name of this machine; do not print it",
+            "personal",
+        )
         for name in who.names
         for match in re.finditer(rf"(?<![\w]){re.escape(name)}(?![\w])", text, re.IGNORECASE)
     ]

@@ -102,6 +102,4 @@ def unmet_dependencies(snippet: Snippet, installed: Mapping[str, str | None]) ->
 
 def unmet_gates(snippet: Snippet, gates: Mapping[str, bool]) -> tuple[str, ...]:
     """Name the gates of the snippet that do not hold; `cuda` excludes ROCm, `!cuda` needs its absence."""
-    return tuple(
-        gate for gate in snippet.needs if gates.get(gate.lstrip("!"), False) == gate.startswith("!")
-    )
+    return tuple(gate for gate in snippet.needs if gates.get(gate.lstrip("!"), False) == gate.startswith("!"))

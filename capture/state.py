@@ -1,4 +1,7 @@
-"""The state of a result: current, stale (and why), orphan, missing or gate unmet. One logic for every command and page."""
+"""The state of a result: current, stale (and why), orphan, missing or gate unmet.
+
+One logic for every command and page.
+"""
 
 from __future__ import annotations
 
@@ -43,11 +46,11 @@ def newest(same_label: Iterable[Record], everywhere: Iterable[Record]) -> Newest
             packages[name] = later(packages.get(name), version) or version
     upstream: dict[str, tuple[str, str]] = {}
     for item in everywhere:
-        version = item.environment.torch
-        for name, digest in item.upstream.items() if version else ():
+        made_with = item.environment.torch
+        for name, digest in item.upstream.items() if made_with else ():
             known = upstream.get(name)
-            if known is None or later(known[0], version) == version != known[0]:
-                upstream[name] = (version or "", digest)
+            if known is None or later(known[0], made_with) == made_with != known[0]:
+                upstream[name] = (made_with or "", digest)
     return Newest(torch, packages, upstream)
 
 

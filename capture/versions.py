@@ -96,7 +96,9 @@ def clause_holds(version: str, clause: str) -> bool:
         return have > want and not (have[:3] == want[:3] and want[3] == (0, 0) and have[3] != (0, 0))
     if operator == "<":
         # A pre-release of the very version is not less than it, unless the clause names a pre-release.
-        return have < want and not (have[:2] == want[:2] and want[2] == AFTER and want[4] == AFTER and have[3] == want[3])
+        return have < want and not (
+            have[:2] == want[:2] and want[2] == AFTER and want[4] == AFTER and have[3] == want[3]
+        )
     return {"==": have == want, "!=": have != want, "<=": have <= want, ">=": have >= want}[operator]
 
 

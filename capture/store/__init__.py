@@ -19,11 +19,15 @@ from capture.store.files import (
     write_record,
     write_text,
 )
+from capture.store.site import CONFIG, PythonName, config_line, read_site_config
 from capture.store.text import dump, host_text, load, record_text
 
 __all__ = [
     "CAPTURES",
+    "CONFIG",
     "Handbook",
+    "PythonName",
+    "config_line",
     "dump",
     "find_root",
     "host_text",
@@ -33,6 +37,7 @@ __all__ = [
     "parse_record",
     "read_host",
     "read_record",
+    "read_site_config",
     "read_snippets",
     "read_text",
     "recapture_advice",

@@ -190,7 +190,9 @@ def write_record(book: Handbook, item: Record) -> bool:
     text = record_text(item)
     path = book.record_path(item.host, item.snippet)
     if parse_record(text, book.relative(path))[0] != item:
-        raise CaptureError(Problem(book.relative(path), 0, "does not survive YAML; this is a fault of the tool", "round-trip"))
+        raise CaptureError(
+            Problem(book.relative(path), 0, "does not survive YAML; this is a fault of the tool", "round-trip")
+        )
     return write_text(book, path, text)
 
 
@@ -217,7 +219,12 @@ def write_text(book: Handbook, path: Path, text: str) -> bool:
             temporary.unlink()
         reason = error.strerror or type(error).__name__
         raise CaptureError(
-            Problem(book.relative(path), 0, f"cannot be written: {reason}; free space or mend permissions, then run again", "write")
+            Problem(
+                book.relative(path),
+                0,
+                f"cannot be written: {reason}; free space or mend permissions, then run again",
+                "write",
+            )
         ) from error
     return True
 

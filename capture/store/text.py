@@ -15,7 +15,7 @@ from capture.record import Record
 
 CONFLICT = re.compile(r"^(<{7}|={7}|>{7}|\|{7})( |$)", re.MULTILINE)
 PARSER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-PLAIN = yaml.SafeLoader("")  # resolves plain scalars as YAML 1.1 does, so that `no` reads as a bool and is refused
+PLAIN: Any = yaml.SafeLoader("")  # resolves plain scalars as YAML 1.1 does, so that `no` reads as a bool and is refused
 
 
 class FlowMapping(dict[str, Any]):
@@ -89,7 +89,9 @@ def load(text: str, path: str, advice: str = "") -> tuple[Any, dict[str, int]]:
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         line = mark.line + 1 if mark else 0
-        raise CaptureError(Problem(path, line, f"not valid YAML: {error.problem or error.context}{advice}", "yaml")) from error
+        raise CaptureError(
+            Problem(path, line, f"not valid YAML: {error.problem or error.context}{advice}", "yaml")
+        ) from error
     except yaml.YAMLError as error:  # a control character, named without its position
         raise CaptureError(Problem(path, 0, f"not valid YAML: {str(error).splitlines()[0]}{advice}", "yaml")) from error
     return Reader(events, path, advice).document()
@@ -104,7 +106,13 @@ class Reader:
 
     def refuse(self, event: Any, message: str, rule: str = "yaml") -> CaptureError:
         """Return the error for an event."""
-        return CaptureError(Problem(self.path, event.start_mark.line + 1, f"{message}{self.advice}", rule))
+        return CaptureError(Problem(self.path, self.line(event), f"{message}{self.advice}", rule))
+
+    @staticmethod
+    def line(event: Any) -> int:
+        """Return the line, counted from 1, on which an event starts."""
+        number: int = event.start_mark.line
+        return number + 1
 
     def document(self) -> tuple[Any, dict[str, int]]:
         """Read exactly one document."""
@@ -127,7 +135,7 @@ class Reader:
             raise self.refuse(event, "nested too deeply")
         if event.tag is not None and not (isinstance(event, yaml.ScalarEvent) and event.tag == "!"):
             raise self.refuse(event, f"tags are not allowed ({event.tag})")
-        self.lines.setdefault(where, event.start_mark.line + 1)
+        self.lines.setdefault(where, self.line(event))
         if isinstance(event, yaml.ScalarEvent):
             return self.scalar(event)
         if isinstance(event, yaml.SequenceStartEvent):
@@ -141,7 +149,7 @@ class Reader:
             if not isinstance(key_event, yaml.ScalarEvent):
                 raise self.refuse(key_event, "a key must be plain text")
             key = self.node(key_event, f"{where}.?", depth + 1)
-            line = key_event.start_mark.line + 1
+            line = self.line(key_event)
             if key in seen:
                 raise self.refuse(key_event, f'key "{key}" is here and on line {seen[key]}', "duplicate-key")
             seen[key] = line
@@ -154,7 +162,7 @@ class Reader:
         """Resolve a plain scalar as YAML 1.1 does; quoted and block ones are text."""
         if not event.implicit[0]:
             return event.value
-        tag = PLAIN.resolve(yaml.ScalarNode, event.value, (True, False))
+        tag: str = PLAIN.resolve(yaml.ScalarNode, event.value, (True, False))
         if tag == "tag:yaml.org,2002:str":
             return event.value
         try:

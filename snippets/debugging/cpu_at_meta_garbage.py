@@ -45,10 +45,12 @@ print(f"raised {raised} of {len(cases)}, unwritten memory returned {garbage} of 
 #
 # [tool.capture]
 # title = "A device mismatch that raises nothing"
+# upstream = ["torch._meta_registrations.meta_mm"]
 #
 # [tool.capture.values]
 # cpu_at_meta = '^cpu @ meta +(\w+)'
 # meta_at_cpu = '^meta @ cpu +(\w+)'
+# add_message = '^cpu \+ meta +raises: (.+)'
 # raised = '^raised (\d+) of'
 # garbage = 'unwritten memory returned (\d+) of'
 # cases = 'unwritten memory returned \d+ of (\d+)'

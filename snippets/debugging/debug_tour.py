@@ -69,7 +69,7 @@ assert torch.allclose(lowered.float(), layer(batch), atol=0.05)
 print("weight", layer.weight.dtype, " result", lowered.dtype)
 
 print("\n7. The profiler's ranking, without its times")
-square = torch.randn(1024, 1024)
+square = torch.randn(2048, 2048)
 with profile(activities=[ProfilerActivity.CPU]) as recorded:
     (square @ square).relu()
 top = max(recorded.key_averages(), key=lambda event: event.self_cpu_time_total)
@@ -96,7 +96,7 @@ for register in (setattr, nn.Module.register_buffer):
 # [tool.capture]
 # title = "The debugging tour, every error included"
 # env = { KINETO_LOG_LEVEL = "99" }
-# preload = ["torch.profiler"]
+# preload = ["profiler"]
 #
 # [tool.capture.values]
 # inner_left = '\(4x(\d+) and'
@@ -138,7 +138,7 @@ for register in (setattr, nn.Module.register_buffer):
 # where = 'torch >= "2.13" and torch < "2.15"'
 #
 # [tool.capture.claims.matmul-first]
-# says = "a 1024 by 1024 matmul ranks above relu of its result in self CPU time"
+# says = "a 2048 by 2048 matmul ranks above relu of its result in self CPU time"
 # holds = "top_op == 'aten::mm'"
 # where = 'arch == "x86_64"'
 #

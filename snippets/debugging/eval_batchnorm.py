@@ -62,10 +62,10 @@ print("eval output equals (x - running_mean) / sqrt(running_var + eps)")
 # train_alone = '^a batch of one +(\w+)'
 #
 # [tool.capture.claims.train-moves-buffers]
-# says = "under no_grad, a forward pass in train mode changes every buffer, and one in eval mode none"
+# says = "under no_grad, a pass in train mode changes every buffer, one in eval mode none"
 # holds = "train_buffers == buffers and eval_buffers == 0"
 #
 # [tool.capture.claims.train-mixes-samples]
-# says = "in train mode a sample's output depends on the rest of its batch, in eval mode it does not"
+# says = "in train mode a sample's output depends on its batch, in eval mode it does not"
 # holds = "train_change > 0.1 and eval_change == 0"
 # ///

@@ -60,7 +60,7 @@ for backward in (False, True):
 # says = "without backward, memory_allocated grows by at least one ReLU output a step"
 # holds = "no_backward_mib >= one_mib and no_backward_item_mib == 0"
 #
-# [tool.capture.claims.backward-frees-them]
-# says = "after backward, append(loss) costs no more device memory a step than append(loss.detach())"
+# [tool.capture.claims.backward-frees-activations]
+# says = "with backward, append(loss) costs no more device memory than append(loss.detach())"
 # holds = "with_backward_bytes == with_backward_detach_bytes and with_backward_item_bytes == 0"
 # ///

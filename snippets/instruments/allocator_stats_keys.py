@@ -79,7 +79,7 @@ print(f"accelerator.memory_allocated(): {answer(lambda: accelerator.memory_alloc
 # holds = "keys_before == 0"
 #
 # [tool.capture.claims.the-zero-is-a-default]
-# says  = "without a device every documented key is absent and memory_allocated() returns its default"
+# says  = "without a device every documented key is absent, and memory_allocated() is its default"
 # holds = "absent == documented and allocated == default"
 # where = "not gate.cuda and not gate.rocm"
 #

@@ -80,8 +80,12 @@ print(f"with a rule for CUDA only\n  {' '.join(cuda_only)}")
 # layer_norm_cuda = '^layer_norm +\w+ +(\w+)'
 #
 # [tool.capture.claims.four-differ]
-# says = "sum, softmax, log_softmax and layer_norm are float32 on CUDA and bfloat16 on the CPU"
-# holds = 'differ == "sum softmax log_softmax layer_norm" and softmax_cuda == "float32"'
+# says = "sum, softmax, log_softmax and layer_norm differ between the two tables, the rest agree"
+# holds = 'differ == "sum softmax log_softmax layer_norm"'
+#
+# [tool.capture.claims.softmax-raised-on-cuda]
+# says = "softmax and layer_norm are float32 by the CUDA table and bfloat16 by the CPU's"
+# holds = 'softmax_cuda == "float32" and softmax_cpu == "bfloat16" and layer_norm_cuda == "float32"'
 #
 # [tool.capture.claims.rules-explain-it]
 # says = "the operations that differ are those with a rule for CUDA and none for the CPU"

@@ -60,7 +60,6 @@ for change in ("lowered", "raised", "follows"):
 # matmul = '^matmul +\w+ +(\w+)'
 # linear = '^linear +\w+ +(\w+)'
 # conv2d = '^conv2d +\w+ +(\w+)'
-# sum = '^sum +\w+ +(\w+)'
 # softmax = '^softmax +\w+ +(\w+)'
 # log_softmax = '^log_softmax +\w+ +(\w+)'
 # layer_norm = '^layer_norm +\w+ +(\w+)'

@@ -28,7 +28,7 @@ def cast_by_hand():
     return low_linear(low_rows)
 
 
-def block_ms(function, calls=100):
+def block_ms(function, calls=50):
     start = time.perf_counter()
     for _ in range(calls):
         function()
@@ -46,9 +46,7 @@ with torch.no_grad():
             blocks[name].append(block_ms(way))
 
 medians = {name: statistics.median(times) for name, times in blocks.items()}
-takes_bf16 = (
-    torch.backends.mkldnn.is_available() and torch.ops.mkldnn._is_mkldnn_bf16_supported()
-)
+takes_bf16 = torch.backends.mkldnn.is_available() and torch.ops.mkldnn._is_mkldnn_bf16_supported()
 print(f"ATen capability    {torch.backends.cpu.get_cpu_capability()}")
 print(f"oneDNN takes bf16  {takes_bf16}")
 print(f"threads            {torch.get_num_threads()}")
@@ -64,6 +62,7 @@ for name in ("autocast", "hand-cast"):
 # [tool.capture]
 # title = "Does bfloat16 pay on this chip"
 # timing = true
+# timeout = 120
 # upstream = ["torch.autocast", "torch.nn.Linear"]
 #
 # [tool.capture.values]

@@ -29,7 +29,7 @@ def cast_by_hand():
     return low_linear(low_rows)
 
 
-def block_ms(function, calls=100):
+def block_ms(function, calls=50):
     start = time.perf_counter()
     for _ in range(calls):
         function()
@@ -47,9 +47,7 @@ with torch.no_grad():
             blocks[name].append(block_ms(way))
 
 medians = {name: statistics.median(times) for name, times in blocks.items()}
-takes_bf16 = (
-    torch.backends.mkldnn.is_available() and torch.ops.mkldnn._is_mkldnn_bf16_supported()
-)
+takes_bf16 = torch.backends.mkldnn.is_available() and torch.ops.mkldnn._is_mkldnn_bf16_supported()
 print(f"ONEDNN_MAX_CPU_ISA {os.environ.get('ONEDNN_MAX_CPU_ISA', 'not set')}")
 print(f"ATen capability    {torch.backends.cpu.get_cpu_capability()}")
 print(f"oneDNN takes bf16  {takes_bf16}")
@@ -66,6 +64,7 @@ for name in ("autocast", "hand-cast"):
 # [tool.capture]
 # title = "The same chip, held down to AVX2"
 # timing = true
+# timeout = 120
 # env = { ONEDNN_MAX_CPU_ISA = "AVX2" }
 # upstream = ["torch.autocast", "torch.nn.Linear"]
 #

@@ -40,8 +40,8 @@ for kind in ("answers", "refuses"):
     for name in names:
         print(f"  {name:26s}{asked[name][1]}")
 print(f"file on disk: {len(written)} bytes")
-print(f"segments in the file: {len(content.get('segments', []))}")
-for key in content or ["none"]:
+print(f"segments in the file: {len(content['segments']) if content else 'no file'}")
+for key in content:
     print(f"key in the file: {key}")
 
 # /// script
@@ -56,8 +56,9 @@ for key in content or ["none"]:
 # refuses = '^refuses +(\d+) of'
 # total = '^refuses +\d+ of (\d+)'
 # record = '_record_memory_history\(\) +(.+)'
+# record_type = '_record_memory_history\(\) +(\w+)'
 # file_bytes = 'file on disk: (\d+) bytes'
-# segments = 'segments in the file: (\d+)'
+# segments = 'segments in the file: (.+)'
 #
 # [tool.capture.claims.cpu-build-refuses-all]
 # says  = "a CPU build refuses every recording call and writes no file"
@@ -71,6 +72,6 @@ for key in content or ["none"]:
 #
 # [tool.capture.claims.recording-needs-a-device]
 # says  = "a CUDA build without a device refuses to start recording, with a RuntimeError"
-# holds = "refuses > 0 and answers > 0"
+# holds = 'record_type == "RuntimeError"'
 # where = 'build == "cuda" and not gate.cuda'
 # ///

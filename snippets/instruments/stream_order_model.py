@@ -82,6 +82,6 @@ assert len(list(orders([producer, consumer], {}))) == comb(4, 2)
 # holds = "orders_early < orders_free and wrong_early > 0"
 #
 # [tool.capture.claims.record-stream-keeps-the-block]
-# says  = "the reader is wrong in some order if its block is handed on, and in none if it is kept"
+# says  = "the reader is wrong in some order if its block is handed on, in none if it is kept"
 # holds = "wrong_reused > 0 and wrong_recorded == 0"
 # ///

@@ -1,0 +1,66 @@
+# Two commands do everything: `make site` and `make test`. Both install what they need into .venv.
+PYTHON ?= python3
+BIN := .venv/bin
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
+export NO_MKDOCS_2_WARNING := 1
+
+.DEFAULT_GOAL := help
+.PHONY: help site build serve capture test lint check clean
+
+help:
+	@echo "make site     capture what this machine can run, build the site into site/"
+	@echo "make serve    show the site at http://127.0.0.1:8000 and reload on every edit (needs no torch)"
+	@echo "make test     install what the tests need and run them, as CI does"
+	@echo "make capture  only capture, into docs/captures/local/"
+	@echo "make check    only the static rules over snippets, records and pages"
+
+# Stamps, so that a second call installs nothing.
+.venv/bin/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
+	  || { echo "Python 3.11 or newer is needed; name one with: make PYTHON=/path/to/python3"; exit 1; }
+	@echo "creating .venv"
+	@$(PYTHON) -m venv .venv
+
+.venv/.site: .venv/bin/python pyproject.toml constraints.txt
+	@echo "installing the site's dependencies"
+	@$(PIP) --editable '.[site]'
+	@touch $@
+
+.venv/.snippets: .venv/.site
+	@echo "installing torch for the snippets (once)"
+	@$(PIP) --editable '.[site,snippets]'
+	@touch $@
+
+.venv/.test: .venv/.snippets scripts/install_chromium.sh
+	@echo "installing the test tools"
+	@$(PIP) --editable '.[site,snippets,test]'
+	@sh scripts/install_chromium.sh
+	@touch $@
+
+# What a capture has to tell (changed, failed, refused, a claim that fails here) is listed and stops nothing.
+capture: .venv/.snippets
+	@$(BIN)/python -m capture run; code=$$?; [ $$code -lt 128 ] || exit $$code
+
+build: .venv/.site
+	@$(BIN)/mkdocs build --strict --quiet
+
+site: capture build
+	@echo
+	@echo "The site is in site/; look at it with: make serve"
+
+serve: .venv/.site
+	@$(BIN)/mkdocs serve
+
+check: .venv/.site
+	@$(BIN)/python -m capture check
+
+lint: .venv/.test
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check capture hooks tests
+	@$(BIN)/mypy
+
+test: .venv/.test lint check
+	@$(BIN)/python -m pytest
+
+clean:
+	rm -rf .venv site .cache

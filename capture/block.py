@@ -1,0 +1,112 @@
+"""The text of a snippet file: the source above, the PEP 723 block below, and what the source imports beside it."""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import json
+import re
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from capture.errors import CaptureError, Problem
+
+# PEP 723: a comment block of its own, opened and closed by these lines.
+OPENING = re.compile(r"^# /// script[ \t]*$", re.MULTILINE)
+
+
+def split(text: str, relative: str) -> tuple[str, str, int]:
+    """Return (source above the block, TOML of the block, line number of its opening)."""
+    openings = list(OPENING.finditer(text))
+    if not openings:
+        raise CaptureError(
+            Problem(
+                relative,
+                text.count("\n") + 1,
+                'no header; end the file with a "# /// script" block, as `capture new` writes',
+            )
+        )
+    if len(openings) > 1:
+        line = text.count("\n", 0, openings[1].start()) + 1
+        raise CaptureError(Problem(relative, line, "a second header block; keep one, at the end"))
+    start = openings[0].start()
+    first = text.count("\n", 0, start) + 1
+    lines = text[start:].split("\n")
+    closing = next((number for number, line in enumerate(lines[1:], 1) if line.rstrip() == "# ///"), None)
+    if closing is None:
+        raise CaptureError(Problem(relative, first, 'the header is not closed; end it with a line "# ///"'))
+    toml = []
+    for number, text_line in enumerate(lines[1:closing], first + 1):
+        if text_line.rstrip() != "#" and not text_line.startswith("# "):
+            raise CaptureError(Problem(relative, number, 'every header line starts with "# "'))
+        toml.append(text_line[2:])
+    for number, text_line in enumerate(lines[closing + 1 :], first + closing + 1):
+        if text_line.strip():
+            raise CaptureError(
+                Problem(
+                    relative,
+                    number,
+                    "code below the header; the block stands last, so that line numbers agree everywhere",
+                )
+            )
+    return text[:start].rstrip("\n") + "\n", "\n".join(toml), first
+
+
+def error_line(message: str) -> int:
+    """Return the line that a TOML error names, 1 where it names none."""
+    match = re.search(r"at line (\d+)", message)
+    return int(match[1]) if match else 1
+
+
+def key_lines(toml: str, first: int) -> dict[str, int]:
+    """Map dotted header keys to their line in the file; inline tables count with their key."""
+    found: dict[str, int] = {}
+    table = ""
+    for number, line in enumerate(toml.split("\n"), first + 1):
+        if match := re.match(r"\s*\[([^\[\]]+)\]\s*(#.*)?$", line):
+            table = match[1].replace(" ", "").replace('"', "")
+            found.setdefault(table, number)
+        elif match := re.match(r'\s*"?([A-Za-z0-9_-]+)"?\s*=', line):
+            found.setdefault(f"{table}.{match[1]}".lstrip("."), number)
+    return found
+
+
+def local_imports(root: Path, chapter: str, source: str) -> tuple[str, ...]:
+    """Name the files beside the snippet that it imports, directly or through each other."""
+    folder = root / "snippets" / chapter
+    found: dict[str, None] = {}
+    pending = [source]
+    while pending:
+        try:
+            tree = ast.parse(pending.pop())
+        except (SyntaxError, ValueError):
+            continue  # a snippet may be about an error; what it imports then does not matter
+        for node in ast.walk(tree):
+            names = []
+            if isinstance(node, ast.Import):
+                names = [alias.name for alias in node.names]
+            elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+                names = [node.module]
+            for name in names:
+                file = f"{name.split('.')[0]}.py"
+                if file not in found and (folder / file).is_file():
+                    found[file] = None
+                    pending.append((folder / file).read_text("utf-8"))
+    return tuple(sorted(found))
+
+
+def digest(
+    source: str, dependencies: Iterable[str], exit_code: int, env: Mapping[str, str], files: Mapping[str, str]
+) -> str:
+    """Return SHA-256 of the source above the block plus the options that change what runs.
+
+    `files` maps names to the SHA-256 of their bytes. Title, claims, values and compare rules take no part.
+    """
+    options = {
+        "dependencies": sorted(dependencies),
+        "exit": exit_code,
+        "env": dict(env),
+        "files": dict(files),
+    }
+    canonical = json.dumps(options, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
+    return hashlib.sha256(f"{source}\0{canonical}".encode("utf-8", "surrogatepass")).hexdigest()

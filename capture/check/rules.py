@@ -1,0 +1,213 @@
+"""Runs every rule and sorts what it finds: problems fail, notes inform."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from capture import claims, host, record, redact, schemas, store
+from capture.catalogue import Catalogue
+from capture.errors import CaptureError, Problem
+from capture.host import LOCAL
+from capture.record import Record
+from capture.redact import Identity
+
+PRIVACY_RULES = ("secret", "personal")
+
+
+@dataclass(frozen=True)
+class Findings:
+    """`problems` fail the check; `notes` are things that may be so."""
+
+    problems: tuple[Problem, ...]
+    notes: tuple[Problem, ...]
+
+    @property
+    def private(self) -> bool:
+        """Tell whether something personal or secret was found."""
+        return any(problem.rule in PRIVACY_RULES for problem in self.problems)
+
+
+def check(cat: Catalogue, strict_stale: Sequence[str], pages: Iterable[Problem]) -> Findings:
+    """Return everything the rules find; `pages` are the problems of rendering each page, `strict_stale` labels."""
+    problems = [*cat.problems, *pages, *check_schemas(cat)]
+    notes: list[Problem] = []
+    for label in cat.book.labels():
+        problems += check_host_file(cat, label)
+        problems += check_stray_files(cat, label)
+    for item in cat.records.values():
+        problems += check_record_file(cat, item)
+    found, told = check_states(cat, strict_stale)
+    problems, notes = problems + found, notes + told
+    found, told = check_claims(cat)
+    return Findings(tuple(sorted(set(problems + found))), tuple(sorted(set(notes + told))))
+
+
+def check_schemas(cat: Catalogue) -> list[Problem]:
+    """The committed JSON Schemas are what the code would write."""
+    problems = []
+    for name, text in schemas.texts().items():
+        path = cat.book.root / name
+        if path.parent.is_dir() and (not path.is_file() or path.read_text("utf-8") != text):
+            problems.append(
+                Problem(name, 0, "is not what the code generates; write it again: capture schema", "schema")
+            )
+    return problems
+
+
+def check_host_file(cat: Catalogue, label: str) -> list[Problem]:
+    """A host's file is as the writer writes it, carries its folder's label and its own fingerprint."""
+    item = cat.hosts.get(label)
+    if item is None:
+        return []
+    path = cat.book.host_path(label)
+    name, text = cat.book.relative(path), path.read_text("utf-8")
+    _, lines = store.parse_host(text, name)
+    advice = "restore it with git, or write it again on that machine: capture host init LABEL"
+    problems = redact.scan(text, name, Identity())
+    if item.label != label:
+        problems.append(
+            Problem(
+                name,
+                lines["label"],
+                f'says label "{item.label}" in the folder of "{label}"; {advice}',
+                "path",
+            )
+        )
+    elif item.fingerprint != host.fingerprint(item):
+        problems.append(
+            Problem(name, lines["fingerprint"], f"was edited: its fingerprint does not match; {advice}", "digest")
+        )
+    elif (expected := store.host_text(item)) != text:
+        problems.append(
+            Problem(
+                name,
+                first_difference(text, expected),
+                f"is not written as the tool writes it; {advice}",
+                "format",
+            )
+        )
+    return problems
+
+
+def check_record_file(cat: Catalogue, item: Record) -> list[Problem]:
+    """A record lies where it says, is whole and unedited, and holds nothing private."""
+    path = next(cat.book.record_path(owner, key) for (owner, key), known in cat.records.items() if known is item)
+    name, text = cat.book.relative(path), path.read_text("utf-8")
+    _, lines = store.parse_record(text, name)
+    owner, _, key = path.relative_to(cat.book.captures).with_suffix("").as_posix().partition("/")
+    advice = store.recapture_advice(owner, key)
+    problems = redact.scan(text, name, Identity())
+    if (item.host, item.snippet) != (owner, key):
+        field = "host" if item.host != owner else "snippet"
+        problems.append(
+            Problem(
+                name,
+                lines[field],
+                f"says {item.snippet} on {item.host}, not what its path says{advice}",
+                "path",
+            )
+        )
+    elif item.content_sha256 != record.content_digest(item):
+        problems.append(
+            Problem(
+                name,
+                lines["content_sha256"],
+                f"was edited by hand: its digest does not match its content{advice}",
+                "digest",
+            )
+        )
+    elif (expected := store.record_text(item)) != text:
+        problems.append(
+            Problem(
+                name,
+                first_difference(text, expected),
+                f"is not written as the tool writes it (a formatter, or a merge){advice}",
+                "format",
+            )
+        )
+    return problems
+
+
+def first_difference(text: str, expected: str) -> int:
+    """Return the first line in which a file differs from what the writer writes."""
+    for number, (one, other) in enumerate(zip(text.split("\n"), expected.split("\n"), strict=False), 1):
+        if one != other:
+            return number
+    return min(text.count("\n"), expected.count("\n")) + 1
+
+
+def check_stray_files(cat: Catalogue, label: str) -> list[Problem]:
+    """A host's folder holds records and host.yaml, and nothing else."""
+    folder = cat.book.captures / label
+    problems = []
+    for path in sorted(folder.rglob("*")):
+        relative = path.relative_to(folder)
+        if path.is_dir() or path.name.startswith(".") or path == cat.book.host_path(label):
+            continue
+        if path.suffix == ".yaml" and len(relative.parts) == 2:
+            continue
+        name = cat.book.relative(path)
+        close = difflib.get_close_matches(relative.as_posix(), [f"{key}.yaml" for key in cat.snippets], n=1)
+        near = f"; did you mean {close[0]}?" if close else ""
+        problems.append(
+            Problem(
+                name,
+                0,
+                f"is no record; records are {label}/<chapter>/<snippet>.yaml; move or remove it{near}",
+                "stray",
+            )
+        )
+    return problems
+
+
+def check_states(cat: Catalogue, strict_stale: Sequence[str]) -> tuple[list[Problem], list[Problem]]:
+    """An orphan fails; stale and missing are notes, but fail for the labels of `strict_stale`."""
+    problems: list[Problem] = []
+    notes: list[Problem] = []
+    for (label, key), found in cat.states().items():
+        path = cat.book.relative(cat.book.record_path(label, key))
+        target = "" if label == LOCAL else f" --host {label}"
+        if found.kind == "orphan":
+            problems.append(Problem(path, 2, f'orphan: no snippet "{key}"; remove it with: capture prune', "orphan"))
+        elif found.kind in ("stale", "missing"):
+            where = problems if label in strict_stale else notes
+            where.append(Problem(path, 0, f"{found}; capture it: capture run {key}{target}", found.kind))
+        item = cat.records.get((label, key))
+        if item is not None and item.status != "ok":
+            notes.append(Problem(path, 0, f"the capture ended with {item.status}", "failed"))
+    return problems, notes
+
+
+def check_claims(cat: Catalogue) -> tuple[list[Problem], list[Problem]]:
+    """Every value of a current record matches once, and no claim fails in its scope.
+
+    On `local`, a newcomer's own machine, both are notes: his hardware is not in the handbook's hands.
+    """
+    problems: list[Problem] = []
+    notes: list[Problem] = []
+    states = cat.states()
+    for (label, key), item in cat.records.items():
+        snippet = cat.snippets.get(key)
+        if snippet is None or item.status != "ok" or states[label, key].kind != "current":
+            continue
+        where = notes if label == LOCAL else problems
+        for name in snippet.values:
+            try:
+                claims.value(snippet, name, item)
+            except CaptureError as error:
+                where.append(
+                    Problem(snippet.path, snippet.place("tool", "capture", "values", name), str(error), "value")
+                )
+        for claim in snippet.claims:
+            line = snippet.place("tool", "capture", "claims", claim.id)
+            try:
+                judged = claims.judge(snippet, claim, item, cat.hosts[label])
+            except CaptureError as error:
+                where.append(Problem(snippet.path, line, str(error), "claim"))
+                continue
+            if judged.verdict == "fails":
+                message = f"claim {claim.id} fails on {label}: {judged.reason}; narrow its scope, or mend the snippet"
+                where.append(Problem(snippet.path, line, message, "claim"))
+    return problems, notes

@@ -1,0 +1,58 @@
+"""The application: its commands, and how errors become exit codes."""
+
+from __future__ import annotations
+
+import sys
+
+import typer
+
+from capture import __version__
+from capture.cli import authoring, hosts, inspection, running
+from capture.cli.context import fail, set_root, stdout
+from capture.errors import EXIT_INVALID, CaptureError
+
+app = typer.Typer(
+    help="Captures what pinned snippets print, with the host they ran on, and checks what the handbook says about it.",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+app.command("run")(running.run)
+app.command("check")(inspection.check)
+app.command("status")(inspection.status)
+app.command("show")(inspection.show)
+app.add_typer(hosts.app, name="host")
+app.command("new")(authoring.new)
+app.command("prune")(authoring.prune)
+app.command("schema")(authoring.schema)
+
+
+def show_version(value: bool) -> None:
+    """Print the version and stop."""
+    if value:
+        stdout().print(__version__)
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    context: typer.Context,
+    root: str = typer.Option("", help="The handbook to work on; the nearest folder upward by default."),
+    version: bool = typer.Option(False, "--version", callback=show_version, is_eager=True, help="Show the version."),
+) -> None:
+    """Take the options that stand before a command."""
+    set_root(context, root)
+
+
+def main() -> None:
+    """Run the command line; errors end with what, where and what to do, never with a traceback."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(encoding="utf-8", errors="backslashreplace")
+    try:
+        app()
+    except CaptureError as error:
+        sys.exit(fail(error))
+    except BrokenPipeError:
+        sys.exit(EXIT_INVALID)

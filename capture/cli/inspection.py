@@ -1,0 +1,77 @@
+"""`capture check`, `status` and `show`: look at what is stored, execute nothing."""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from capture import catalogue, store
+from capture.check import check as run_rules
+from capture.cli.context import handbook, stderr, stdout
+from capture.errors import EXIT_INVALID, EXIT_PRIVACY, CaptureError, Problem, suggestion
+from capture.report import comparison, matrix
+
+
+def check(
+    context: typer.Context,
+    strict_stale: Annotated[
+        list[str] | None, typer.Option(metavar="LABEL", help="Fail on stale or missing records of this host.")
+    ] = None,
+    records_only: Annotated[
+        bool, typer.Option("--records-only", help="Skip the pages, whose rules need the site's Markdown.")
+    ] = False,
+) -> None:
+    """Check snippets, records and pages by static rules; execute nothing.
+
+    Exit code 0: no problem (stale and missing records are listed). 2: problems, each with path:line and what to do.
+    3: something personal or secret is stored.
+    """
+    book = handbook(context)
+    cat = catalogue.read(book)
+    for label in strict_stale or []:
+        if label not in cat.hosts:
+            raise CaptureError(f'--strict-stale: no host "{label}"{suggestion(label, cat.hosts)}')
+    page_problems: list[Problem] = []
+    if not records_only:
+        from capture.render import pages
+
+        page_problems = pages.check_pages(cat)
+    found = run_rules(cat, strict_stale or [], page_problems)
+    for note in found.notes:
+        stdout().print(f"note: {note}", markup=False)
+    for problem in found.problems:
+        stderr().print(str(problem), markup=False)
+    counted = f"{len(cat.snippets)} snippets, {len(cat.records)} records, {len(cat.hosts)} hosts"
+    if found.problems:
+        stderr().print(f"{len(found.problems)} problems in {counted}", markup=False)
+        raise typer.Exit(EXIT_PRIVACY if found.private else EXIT_INVALID)
+    stdout().print(f"checked {counted}: no problem, {len(found.notes)} notes", markup=False)
+
+
+def status(
+    context: typer.Context,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the matrix as JSON.")] = False,
+) -> None:
+    """Show the matrix of snippets by hosts."""
+    cat = catalogue.read(handbook(context))
+    if as_json:
+        stdout().print(json.dumps(matrix.rows(cat), indent=2, ensure_ascii=False), markup=False)
+        return
+    for problem in cat.problems:
+        stderr().print(str(problem), markup=False)
+    if not cat.hosts:
+        stdout().print("no host has captured yet; start with: capture run", markup=False)
+        return
+    console = Console(highlight=False, width=None if stdout().is_terminal else 200)
+    console.print(matrix.table(cat))
+
+
+def show(context: typer.Context, snippet: Annotated[str, typer.Argument(help="The id of a snippet.")]) -> None:
+    """Show one snippet on all hosts, side by side."""
+    cat = catalogue.read(handbook(context))
+    key = store.resolve(snippet.removeprefix("snippets/").removesuffix(".py"), cat.snippets)
+    console = Console(highlight=False)
+    console.print(comparison.snippet_on_hosts(cat, key, console.width))

@@ -1,0 +1,1 @@
+"""Executing one snippet under a contract: `fresh` starts one interpreter for each execution."""

@@ -1,0 +1,65 @@
+"""The `capture` fence of pymdownx.superfences: a validator that sorts options and a formatter that renders."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from capture.errors import CaptureError
+from capture.render import card, markup, request, visit
+from capture.render.visit import LOG, Visit
+
+
+def validator(_language: str, inputs: Mapping[str, str], options: dict[str, Any], _attrs: Any, _md: Any) -> bool:
+    """Accept every option: what superfences refuses it shows as text, and nobody learns why."""
+    options.update(inputs)
+    return True
+
+
+def formatter(source: str, _language: str, _class: str, options: dict[str, Any], md: Any, **_: Any) -> str:
+    """Return the card of the snippet whose id the fence holds, or one that says what is wrong with the fence."""
+    try:
+        here = visit.of(md)
+    except CaptureError as error:
+        LOG.warning("%s", error)
+        return markup.error([str(error)], "capture-problem", "")
+    line = here.fence_line(source, options)
+    try:
+        return render(here, source, options, line, md)
+    except CaptureError as error:
+        return refuse(here, line, [str(problem) for problem in error.problems])
+    # superfences swallows what it does not know, leaves raw text and lets the build succeed
+    except Exception as error:
+        return refuse(here, line, [f"the card cannot be rendered ({type(error).__name__}: {error}); report this fault"])
+
+
+def render(here: Visit, body: str, options: Mapping[str, Any], line: int, md: Any) -> str:
+    """Return the card's HTML."""
+    asked = request.fence(body, options, here.site.catalogue)
+    known = here.targets.setdefault(asked.snippet.id, set())
+    uid = here.uid(asked.snippet)
+    view = card.card(here.site, asked, here.links, uid, indexed=not known)
+
+    def highlight(text: str, first: int, block_id: str) -> str:
+        page_highlighter = md.preprocessors["fenced_code_block"].highlight
+        html: str = page_highlighter(
+            src=text, language="python", options={"linenums": str(first)}, md=md,
+            classes=["no-copy"], id_value=block_id, attrs={},
+        )  # fmt: skip
+        return html
+
+    html = markup.card(view, highlight)
+    known |= {uid, *(panel.panel_id for panel in view.panels if panel.result)}
+    broken = card.promise(here.site, asked)
+    if broken:
+        here.note(line, broken, f'id="{uid}"', "missing")
+    return html
+
+
+def refuse(here: Visit, line: int, messages: list[str]) -> str:
+    """Note every fault of a fence and return the card that shows them."""
+    sign = here.sign()
+    for message in messages:
+        here.note(line, message, f'id="{sign}"')
+    place = f"{here.page.path}:{line}" if here.page and line else ""
+    return markup.error(messages, sign, place)

@@ -1,0 +1,64 @@
+"""The `captured` code of pymdownx.inlinehilite: a captured number in a sentence."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from capture import claims
+from capture.errors import CaptureError
+from capture.host import LOCAL
+from capture.render import absence, markup, request, visit
+from capture.render.request import ValueRequest
+from capture.render.text import day
+from capture.render.visit import LOG, Visit
+
+
+def formatter(source: str, _language: str, _class: str, md: Any) -> str:
+    """Return the value that `ID VALUE[@HOST]` names, with what it was got on as its tooltip."""
+    try:
+        here = visit.of(md)
+    except CaptureError as error:
+        LOG.warning("%s", error)
+        return markup.value(source, None, str(error), "error")
+    line = here.inline_line(source)
+    try:
+        return render(here, request.inline(source, here.site.catalogue))
+    except CaptureError as error:
+        message = request.texts(error.problems)
+    # inlinehilite swallows what it does not know and leaves the code as it stands
+    except Exception as error:
+        message = f"the value cannot be rendered ({type(error).__name__}: {error}); report this fault"
+    sign = here.sign()
+    here.note(line, message, sign)
+    return markup.value(source, None, message, f"error {sign}")
+
+
+def render(here: Visit, asked: ValueRequest) -> str:
+    """Return the value's HTML; raises CaptureError where the host has no record that holds it."""
+    snippet, site = asked.snippet, here.site
+    label = asked.host or site.default_host
+    if label is None:
+        return markup.value("not captured", None, f"no host has captured yet: {absence.command(snippet)}", "none")
+    item = site.catalogue.records.get((label, snippet.id))
+    if item is None:
+        others = [other.host for other in site.catalogue.of_snippet(snippet.id) if other.host != LOCAL]
+        also = f"; {others[0]} has one: write {asked.value}@{others[0]}" if others else ""
+        command = absence.command(snippet, label)
+        raise CaptureError(f"no record of {snippet.id} on {label}, so no {asked.value}; capture it: {command}{also}")
+    found = claims.value(snippet, asked.value, item)
+    environment, state = item.environment, site.states[label, snippet.id]
+    facts = [environment.chip, f"torch {environment.torch}", day(item.captured), str(state)]
+    if item.status != "ok":
+        facts.append(f"ended with {item.status}")
+    title = f"captured on {'; '.join(facts)}"
+    return markup.value(found.text, target(here, asked, label), title, state.kind)
+
+
+def target(here: Visit, asked: ValueRequest, label: str) -> str | None:
+    """Return the card on this page, or the record."""
+    uid = f"capture-{asked.snippet.id.replace('/', '-')}"
+    on_page = here.targets.get(asked.snippet.id, set())
+    panel = f"{uid}--{label}"
+    if asked.host and panel in on_page:
+        return f"#{panel}"
+    return f"#{uid}" if uid in on_page else here.links.record(label, asked.snippet.id)

@@ -1,0 +1,49 @@
+"""Templates to HTML. Everything is escaped but what a highlighter returns, and control characters show."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from pathlib import Path
+
+import jinja2
+from markupsafe import Markup
+
+from capture.render.model import Card
+from capture.render.text import printable
+
+Highlight = Callable[[str, int, str], str]
+"""Takes source, the number of its first line and an id for the block; returns safe HTML."""
+
+
+@functools.cache
+def environment() -> jinja2.Environment:
+    """Return the one environment; a name that a template misspells is an error."""
+    return jinja2.Environment(
+        loader=jinja2.FileSystemLoader(Path(__file__).parent / "templates"),
+        undefined=jinja2.StrictUndefined,
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+
+
+def card(view: Card, highlight: Highlight) -> str:
+    """Return the HTML of a card."""
+    source = Markup(highlight(view.source.text, view.source.first, f"{view.uid}-source")) if view.source else ""
+    return rendered("card.html.j2", card=view, source=source)
+
+
+def error(messages: list[str], sign: str, place: str) -> str:
+    """Return the card that stands where one could not be rendered."""
+    return rendered("error.html.j2", messages=messages, sign=sign, place=place)
+
+
+def value(text: str, href: str | None, title: str, kind: str) -> str:
+    """Return a captured value in a sentence."""
+    return rendered("value.html.j2", text=text, href=href, title=title, kind=kind)
+
+
+def rendered(template: str, **context: object) -> str:
+    """Return a template's HTML with every control character made visible."""
+    return printable(environment().get_template(template).render(**context)).strip()

@@ -1,0 +1,136 @@
+"""Every page rendered with the site's own Markdown extensions, for `capture check`; MkDocs takes no part."""
+
+from __future__ import annotations
+
+import importlib
+import re
+from collections.abc import Iterable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from capture import store
+from capture.catalogue import Catalogue
+from capture.errors import CaptureError, Problem
+from capture.host import LOCAL
+from capture.render import places, site, visit
+
+# What a name in mkdocs.yml may be taken from: importing runs code, and strangers' pull requests are checked.
+TRUSTED = ("capture.render", "markdown", "material.extensions", "pymdownx", "pygments")
+BUILT_IN = ("toc", "tables", "fenced_code")  # what MkDocs adds by itself
+FRONT_MATTER = re.compile(r"-{3}[ \t]*\n.*?\n(?:\.{3}|-{3})[ \t]*\n", re.DOTALL)
+
+
+def page_paths(book: store.Handbook) -> list[Path]:
+    """Return every page of the site, sorted."""
+    docs = book.root / "docs"
+    return sorted(
+        path
+        for path in docs.rglob("*.md")
+        if not any(part.startswith(".") for part in path.relative_to(docs).parts) and book.captures not in path.parents
+    )
+
+
+def check_pages(cat: Catalogue) -> list[Problem]:
+    """Render every page and return each fault of a fence or a captured value at page:line.
+
+    A promise that no record keeps has the rule `missing`. Records of `local` take no part: the outcome is the same
+    on every machine. Raises CaptureError where the site's Markdown is not installed or mkdocs.yml is at fault.
+    """
+    config = store.read_site_config(cat.book)
+    known = site.of(published(cat), site.settings(config))
+    fault = site.default_host_problem(cat, known.settings)
+    problems = [fault] if fault else []
+    for path in page_paths(cat.book):
+        name = cat.book.relative(path)
+        text = store.read_text(path, name).removeprefix("\ufeff").replace("\r\n", "\n")
+        md = markdown_of(config)
+        visit.enter(known, visit.Page(name, text, "./"))
+        try:
+            html = md.convert(FRONT_MATTER.sub("", text, count=1) if FRONT_MATTER.match(text) else text)
+        finally:
+            found = visit.leave(html if "html" in locals() else "")
+        problems += found
+    return sorted(set(problems))
+
+
+def published(cat: Catalogue) -> Catalogue:
+    """Return the catalogue without what `local` holds."""
+    return replace(
+        cat,
+        hosts={label: host for label, host in cat.hosts.items() if label != LOCAL},
+        records={key: item for key, item in cat.records.items() if key[0] != LOCAL},
+    )
+
+
+def embedded_ids(book: store.Handbook) -> dict[str, tuple[str, ...]]:
+    """Map each snippet id that a page names, in a fence or a captured value, to the pages that do."""
+    found: dict[str, dict[str, None]] = {}
+    for path in page_paths(book):
+        name = book.relative(path)
+        text = store.read_text(path, name)
+        ids = [place.body for place in places.fences(text)]
+        ids += [words.split()[0] for words, _ in places.inlines(text)]
+        for snippet_id in ids:
+            found.setdefault(snippet_id, {})[name] = None
+    return {snippet_id: tuple(pages) for snippet_id, pages in sorted(found.items())}
+
+
+def markdown_of(config: dict[str, Any]) -> Any:
+    """Return a Markdown object with the extensions of mkdocs.yml; raises CaptureError."""
+    names: list[str] = list(BUILT_IN)
+    options: dict[str, dict[str, Any]] = {}
+    for entry in config.get("markdown_extensions") or []:
+        for name, chosen in entry.items() if isinstance(entry, dict) else [(entry, None)]:
+            names += [name] if name not in names else []
+            options[name] = resolved(chosen or {})
+    try:
+        import markdown
+    except ImportError as error:
+        raise not_installed("markdown") from error
+    try:
+        return markdown.Markdown(extensions=names, extension_configs=options)
+    except ImportError as error:
+        raise not_installed(error.name or str(error)) from error
+    except Exception as error:
+        message = f"markdown_extensions: {error}; mend it, or see the extension's options"
+        raise CaptureError(Problem(store.CONFIG, 0, message, "site")) from error
+
+
+def not_installed(name: str) -> CaptureError:
+    """Return the error that says what to install."""
+    return CaptureError(
+        f"pages are checked with the site's own Markdown, and {name} is not installed; "
+        'install it with: pip install -e ".[site]", or check only records: capture check --records-only'
+    )
+
+
+def resolved(value: Any) -> Any:
+    """Return options with each `!!python/name:` replaced by the object it names; raises CaptureError."""
+    if isinstance(value, store.PythonName):
+        return named(value)
+    if isinstance(value, dict):
+        return {key: resolved(part) for key, part in value.items()}
+    if isinstance(value, list):
+        return [resolved(part) for part in value]
+    return value
+
+
+def named(name: store.PythonName) -> Any:
+    """Import one object from a package that may be named; raises CaptureError."""
+    module, _, attribute = name.rpartition(".")
+    if not any(module == package or module.startswith(f"{package}.") for package in TRUSTED):
+        raise CaptureError(
+            Problem(store.CONFIG, 0, f"names {name}; only objects of {', '.join(TRUSTED)} are imported", "site")
+        )
+    try:
+        return getattr(importlib.import_module(module), attribute)
+    except ImportError as error:
+        raise not_installed(error.name or module) from error
+    except AttributeError as error:
+        raise CaptureError(Problem(store.CONFIG, 0, f"names {name}, which does not exist; mend it", "site")) from error
+
+
+def problem_lines(problems: Iterable[Problem]) -> list[str]:
+    """Return problems as people read them."""
+    return [str(problem) for problem in problems]

@@ -1,0 +1,79 @@
+"""Where on a page a capture fence or a captured value stands, so that an error can name its line.
+
+The Markdown layers call a formatter with the text of a block and without its position. The page is read once
+more, the way superfences reads it: a fence ends at the same run of characters, whatever stands between.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+OPENING = re.compile(r"(?P<before>[> \t]*)(?P<fence>`{3,}|~{3,})(?P<info>[^`\n]*)")
+CLOSING = r"[> \t]*{}[ \t]*"
+OPTION = re.compile(r"([A-Za-z][A-Za-z0-9_]*)(?:=(\"|')(.*?)\2)?")
+INLINE = re.compile(r"(?<!`)(`+)(?:#!|:::+)captured\s+(?P<text>[^`]+?)\1(?!`)")
+NAME = "capture"
+
+
+@dataclass(frozen=True)
+class Place:
+    """One capture fence of a page: the line of its opening, its options and its body."""
+
+    line: int
+    options: Mapping[str, str]
+    body: str
+    closed: bool = True
+
+
+def blocks(lines: list[str]) -> Iterator[tuple[int, int | None, str]]:
+    """Yield (opening, closing, info) of every outermost fence, by line index; closing is None where it is missing."""
+    number = 0
+    while number < len(lines):
+        opening = OPENING.fullmatch(lines[number].rstrip())
+        if not opening:
+            number += 1
+            continue
+        closing = re.compile(CLOSING.format(re.escape(opening["fence"])))
+        end = next((at for at in range(number + 1, len(lines)) if closing.fullmatch(lines[at])), None)
+        yield number, end, opening["info"]
+        number = number + 1 if end is None else end + 1
+
+
+def fences(text: str) -> tuple[Place, ...]:
+    """Return the capture fences of a page in order; those shown within another fence are none."""
+    lines = text.splitlines()
+    found = []
+    for start, end, info in blocks(lines):
+        name, options = header(info)
+        if name == NAME:
+            found.append(Place(start + 1, options, inside(lines[start + 1 : end]), end is not None))
+    return tuple(found)
+
+
+def header(info: str) -> tuple[str, dict[str, str]]:
+    """Return the language and the options of a fence's opening line, in either notation."""
+    text = info.strip().removeprefix("{").removesuffix("}").strip()
+    name, _, rest = text.removeprefix(".").partition(" ")
+    if name.startswith(NAME) and "{" in name:
+        name, _, rest = text.partition("{")
+    return name.strip(), {match[1]: match[3] if match[2] else match[1] for match in OPTION.finditer(rest)}
+
+
+def inside(lines: list[str]) -> str:
+    """Return the body without its indentation and quote marks."""
+    return "\n".join(line.lstrip("> \t").rstrip() for line in lines).strip()
+
+
+def inlines(text: str) -> tuple[tuple[str, int], ...]:
+    """Return (text, line) of every captured value outside fences, the text with single blanks."""
+    lines = text.splitlines()
+    for start, end, _ in list(blocks(lines)):
+        if end is not None:
+            lines[start : end + 1] = [""] * (end + 1 - start)
+    prose = "\n".join(lines)
+    return tuple(
+        (" ".join(match["text"].split()), prose.count("\n", 0, match.start()) + 1)
+        for match in INLINE.finditer(prose)
+    )

@@ -1,0 +1,184 @@
+"""What a host has for a snippet, in words: badge, outcome, output, claims, environment."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from capture import claims, record
+from capture.catalogue import unjudged
+from capture.errors import CaptureError
+from capture.record import Record
+from capture.render.links import Links
+from capture.render.model import Badge, Fact, Failure, Gate, Result, Verdict
+from capture.render.site import Site
+from capture.render.text import Stream, bounded, day, listed, plural
+from capture.snippet import Snippet
+from capture.state import State
+
+DEVICES = ("rocm", "mps", "xpu", "xla")
+ENDINGS = {
+    "timeout": "Stopped at its time limit",
+    "crashed": "Crashed",
+    "output_limit": "Stopped: it printed too much",
+    "out_of_memory": "Stopped: it took too much memory",
+}
+MARKS: dict[str, tuple[str, str]] = {
+    "holds": ("holds", "holds here"),
+    "fails": ("fails", "fails here"),
+    "not claimed": ("scope", "not claimed"),
+    "not judged": ("scope", "not judged"),
+}
+
+
+def result(site: Site, snippet: Snippet, item: Record, links: Links, same_as: str, searchable: bool) -> Result:
+    """Return all that a panel shows of a record.
+
+    `same_as` names a host whose output is the same; `searchable` says whether this output goes to the search index.
+    """
+    known = site.states[item.host, snippet.id]
+    return Result(
+        badge=badge(snippet, item, known, same_as),
+        failure=failure(item),
+        note=f"ends with exit code {item.exit_code}, as it should" if item.status == "ok" and item.exit_code else "",
+        stdout=bounded(item.stdout),
+        stderr=bounded(item.stderr),
+        diagnostics=bounded(item.diagnostics) if item.diagnostics else Stream(""),
+        elisions=tuple(elisions(item)),
+        verdicts=verdicts(site, snippet, item),
+        facts=tuple(facts(item)),
+        record=links.record(item.host, snippet.id),
+        searchable=searchable,
+    )
+
+
+def badge(snippet: Snippet, item: Record, known: State, same_as: str) -> Badge:
+    """Return the head of the output; the chip's first part is its name."""
+    environment = item.environment
+    chip, comma, rest = environment.chip.partition(", ")
+    capability = environment.cpu_capability
+    if capability and capability.lower() not in environment.chip.lower():
+        rest = f"{rest}, torch kernels for {capability}" if comma else f"torch kernels for {capability}"
+    intra, inter = environment.threads.get("intra"), environment.threads.get("inter")
+    threads = plural(intra, "thread") if intra is not None else ""
+    if threads and inter is not None and inter != intra:
+        threads += f" ({inter} inter-op)"
+    return Badge(
+        state=str(known),
+        kind=known.kind,
+        chip=chip,
+        rest=rest,
+        torch=f"torch {environment.torch}" if environment.torch else "torch not importable",
+        build=build(item),
+        gates=tuple(gates(snippet, environment.gates)),
+        threads=threads,
+        date=item.captured,
+        day=day(item.captured),
+        runs=runs(item),
+        busy=bool(item.conditions and item.conditions.busy),
+        same_as=same_as,
+    )
+
+
+def build(item: Record) -> str:
+    """Say what torch was built for, and the driver it found."""
+    environment = item.environment
+    kind = record.build(environment.torch, environment.cuda_build)
+    words = {"cuda": f"built for CUDA {environment.cuda_build}", "rocm": "built for ROCm", "xpu": "built for XPU"}
+    text = words.get(kind or "", "CPU build" if kind else "")
+    if environment.driver:
+        text += f", driver {environment.driver}"
+    return text
+
+
+def gates(snippet: Snippet, found: Mapping[str, bool]) -> Iterable[Gate]:
+    """Return the gates that decide about the numbers: cuda always, other devices where there, and what it needs."""
+    needed = [gate.removeprefix("!") for gate in snippet.needs]
+    for name, yes in found.items():
+        if name == "cuda" or (name in DEVICES and yes) or name in needed:
+            yield Gate(name.removeprefix("module:"), yes)
+
+
+def runs(item: Record) -> str:
+    """Say how often it ran and how well the runs agree."""
+    count = item.runs.count
+    if item.runs.spread is not None:
+        return f"{plural(count, 'run')}, spread {item.runs.spread:g}×"
+    if item.runs.agree is not None and count > 1:
+        return f"{plural(count, 'run')} agree" if item.runs.agree else f"{plural(count, 'run')} disagree"
+    return plural(count, "run")
+
+
+def failure(item: Record) -> Failure | None:
+    """Say how a failed execution ended, or return None."""
+    if item.status == "ok":
+        return None
+    headline = "Did not compile" if item.phase == "compile" else ENDINGS.get(item.status, "Failed")
+    details = []
+    if item.signal:
+        details.append(f"signal {item.signal}")
+    if item.exit_code is not None:
+        details.append(f"exit code {item.exit_code}")
+    if item.left_processes:
+        details.append(f"{plural(item.left_processes, 'process', 'processes')} left behind, ended")
+    return Failure(f"{headline}: {', '.join(details)}" if details else headline, item.hint or "")
+
+
+def elisions(item: Record) -> Iterable[str]:
+    """Say what the record itself leaves out."""
+    for name, part in item.elided.items():
+        yield f"{name}: {part.bytes:,} bytes were printed; the record keeps head and tail, without {part.left_out:,}"
+
+
+def verdicts(site: Site, snippet: Snippet, item: Record) -> tuple[Verdict, ...]:
+    """Return every claim as it stands on this host, and what it does on the others."""
+    rows = []
+    others = [other for other in site.catalogue.of_snippet(snippet.id) if other.host != item.host]
+    for claim in snippet.claims:
+        here = judged(site, snippet, claim.id, item)
+        kind, mark = MARKS[here.verdict]
+        elsewhere = []
+        for verdict in ("holds", "fails"):
+            names = [
+                site.titles[other.host]
+                for other in others
+                if judged(site, snippet, claim.id, other).verdict == verdict
+            ]
+            if names:
+                elsewhere.append(f"{verdict} on {listed(names)}")
+        reason = "" if here.verdict == "holds" else here.reason
+        rows.append(Verdict(kind, mark, claim.says, reason, "; ".join(elsewhere)))
+    return tuple(rows)
+
+
+def judged(site: Site, snippet: Snippet, claim_id: str, item: Record) -> claims.Judgement:
+    """Judge one claim; a header that cannot be evaluated is `capture check`'s to report, and not judged here."""
+    claim = next(claim for claim in snippet.claims if claim.id == claim_id)
+    why_not = unjudged(item, site.states[item.host, snippet.id])
+    try:
+        return claims.judge(snippet, claim, item, site.catalogue.hosts[item.host], why_not)
+    except CaptureError as error:
+        return claims.Judgement(claim, item.host, "not judged", str(error))
+
+
+def facts(item: Record) -> Iterable[Fact]:
+    """Return what the badge has no room for."""
+    environment, conditions = item.environment, item.conditions
+    yield Fact("system", environment.os)
+    yield Fact("Python", environment.python)
+    if environment.cpu_capability:
+        yield Fact("torch kernels", environment.cpu_capability)
+    if environment.packages:
+        yield Fact("packages", ", ".join(f"{name} {version}" for name, version in environment.packages.items()))
+    if environment.gates:
+        yield Fact("gates", ", ".join(f"{name} {'yes' if yes else 'no'}" for name, yes in environment.gates.items()))
+    if environment.limits:
+        yield Fact("limits", ", ".join(f"{name} {value}" for name, value in environment.limits.items()))
+    if conditions:
+        load = f"{conditions.load_before:g}" if conditions.load_before is not None else "unknown"
+        text = f"load before {load}, other processes {conditions.foreign_cpu:g} CPUs"
+        text += f", steal {conditions.steal:.1%}" if conditions.steal is not None else ""
+        text += f", governor {conditions.governor}" if conditions.governor else ""
+        yield Fact("conditions", text + (f", {conditions.gpu}" if conditions.gpu else ""))
+    if item.normalized:
+        yield Fact("text rules applied", ", ".join(item.normalized))
+    yield Fact("source digest", item.source_sha256[:12])

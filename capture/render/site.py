@@ -1,0 +1,141 @@
+"""The handbook as pages see it: its catalogue, the state of every result, and the settings of mkdocs.yml."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from capture import catalogue, store
+from capture.catalogue import Catalogue
+from capture.errors import CaptureError, Problem, suggestion
+from capture.host import LOCAL
+from capture.state import State
+
+PUBLISH = "CAPTURE_PUBLISH"
+THIS_MACHINE = "this machine"
+Signature = tuple[tuple[str, int, int, int], ...]
+
+
+@dataclass(frozen=True)
+class Settings:
+    """`extra.capture` of mkdocs.yml. Addresses end in a slash; without `repository` nothing links to one."""
+
+    default_host: str | None = None
+    repository: str | None = None
+    edit_uri: str = "edit/main/"
+    view_uri: str = "blob/main/"
+    report_uri: str = "issues/new"
+
+
+@dataclass(frozen=True)
+class Site:
+    """A catalogue with what pages need beside it. `order` holds the labels, default host first, `local` last."""
+
+    catalogue: Catalogue
+    states: Mapping[tuple[str, str], State]
+    settings: Settings
+    order: tuple[str, ...]
+    titles: Mapping[str, str]
+
+    @property
+    def default_host(self) -> str | None:
+        """The host that prose takes its values from; None before any host has captured."""
+        return next((label for label in self.order if label != LOCAL), None)
+
+
+def of(cat: Catalogue, settings: Settings) -> Site:
+    """Return the site over a catalogue."""
+    preferred = settings.default_host
+    order = sorted(cat.hosts, key=lambda label: (label == LOCAL, label != preferred, label))
+    return Site(cat, cat.states(), settings, tuple(order), titles(cat))
+
+
+def titles(cat: Catalogue) -> dict[str, str]:
+    """Return a name for each host's tab; two hosts of one title show their labels too."""
+    plain = {label: THIS_MACHINE if label == LOCAL else item.title for label, item in cat.hosts.items()}
+    shared = list(plain.values())
+    return {label: f"{title} ({label})" if shared.count(title) > 1 else title for label, title in plain.items()}
+
+
+def settings(config: Mapping[str, Any]) -> Settings:
+    """Return the settings under `extra.capture`; raises CaptureError at mkdocs.yml where one has a wrong type."""
+    extra = config.get("extra") or {}
+    table = extra.get("capture") if isinstance(extra, Mapping) else None
+    if table is None:
+        return Settings()
+    known = {"default_host": "default_host", "repo_url": "repository", "edit_uri": "edit_uri"}
+    known |= {"view_uri": "view_uri", "report_uri": "report_uri"}
+    if not isinstance(table, Mapping):
+        raise CaptureError(Problem(store.CONFIG, 0, f"extra.capture must be a table of {', '.join(known)}", "site"))
+    values: dict[str, str] = {}
+    for key, value in table.items():
+        if key not in known:
+            raise CaptureError(
+                Problem(store.CONFIG, 0, f'extra.capture: unknown key "{key}"{suggestion(str(key), known)}', "site")
+            )
+        if value is None or value == "":
+            continue
+        if not isinstance(value, str):
+            raise CaptureError(Problem(store.CONFIG, 0, f"extra.capture.{key} must be text; quote it", "site"))
+        values[known[key]] = value
+    for name in ("repository", "edit_uri", "view_uri"):
+        if name in values:
+            values[name] = values[name].rstrip("/") + "/"
+    return Settings(**values)
+
+
+def default_host_problem(cat: Catalogue, chosen: Settings) -> Problem | None:
+    """Return a problem where mkdocs.yml names a default host that is not there, though others are."""
+    label = chosen.default_host
+    others = [name for name in cat.hosts if name != LOCAL]
+    if label is None or not others or label in others:
+        return None
+    line = store.config_line(cat.book, "default_host")
+    message = f'extra.capture.default_host: no host "{label}" under {store.CAPTURES}/{suggestion(label, others)}'
+    return Problem(store.CONFIG, line, message, "site")
+
+
+def published() -> bool:
+    """Tell whether this build is for others, so that the records of this machine stay out of it."""
+    return os.environ.get(PUBLISH, "") not in ("", "0", "false")
+
+
+def load(book: store.Handbook, config: Mapping[str, Any] | None = None, local: bool = True) -> Site:
+    """Read the site, or return the last one read where no file has changed since.
+
+    This memory is one of the two that Markdown forces: a formatter is called once a fence and is handed nothing.
+    """
+    found = signature(book)
+    chosen = settings(store.read_site_config(book) if config is None else config)
+    key = (book.root, local)
+    last = LAST.get(key)
+    if last is not None and last[0] == found and last[1].settings == chosen:
+        return last[1]
+    site = of(catalogue.read(book, local=local), chosen)
+    LAST[key] = (found, site)
+    return site
+
+
+LAST: dict[tuple[Path, bool], tuple[Signature, Site]] = {}
+
+
+def signature(book: store.Handbook) -> Signature:
+    """Return what tells that a snippet or a record was written, added or removed."""
+    return tuple(sorted((*files(book.root / "snippets"), *files(book.captures))))
+
+
+def files(folder: Path) -> Iterator[tuple[str, int, int, int]]:
+    """Yield path, time, size and inode of every file below a folder; a replaced file has another inode."""
+    if not folder.is_dir():
+        return
+    for entry in os.scandir(folder):
+        if entry.name.startswith(".") or entry.name == "__pycache__":
+            continue
+        if entry.is_dir():
+            yield from files(Path(entry.path))
+        else:
+            facts = entry.stat()
+            yield entry.path, facts.st_mtime_ns, facts.st_size, facts.st_ino

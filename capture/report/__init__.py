@@ -1,0 +1,1 @@
+"""What commands tell people, as plain text and rich renderables; nothing here prints."""

@@ -1,0 +1,60 @@
+"""One snippet on all hosts, side by side."""
+
+from __future__ import annotations
+
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from capture.catalogue import Catalogue
+from capture.record import Record
+
+NARROW = 44  # columns below which two outputs beside each other cannot be read
+
+
+def snippet_on_hosts(cat: Catalogue, key: str, width: int) -> RenderableType:
+    """Return the outputs of a snippet, beside each other where the width allows, else below each other."""
+    states = cat.states()
+    snippet = cat.snippets[key]
+    items = cat.of_snippet(key)
+    title = Text(f"{key}  {snippet.title}", style="bold")
+    absent = [
+        Text(f"{label}: {known}", style="dim")
+        for label in cat.hosts
+        if (label, key) not in cat.records and (known := states.get((label, key)))
+    ]
+    heads = [Text(badge(item, str(states[item.host, key]))) for item in items]
+    bodies = [Text(item.stdout.rstrip("\n") + stderr_part(item)) for item in items]
+    body: RenderableType
+    if items and width // len(items) >= NARROW:
+        grid = Table(show_header=False, expand=False, padding=(0, 1))
+        for _ in items:
+            grid.add_column(overflow="fold")
+        grid.add_row(*heads)
+        grid.add_section()
+        grid.add_row(*bodies)
+        body = grid
+    else:
+        body = Group(*(Group(head, text, Text("")) for head, text in zip(heads, bodies, strict=True)))
+    judged = [
+        Text(f"{entry.verdict:11} {entry.host}: {entry.claim.says} ({entry.reason})")
+        for entry in cat.judgements(key, states)
+    ]
+    return Group(title, body, *judged, *absent)
+
+
+def badge(item: Record, state: str) -> str:
+    """Return the lines above an output: host, chip, torch, gates, date, state."""
+    environment = item.environment
+    gates = ", ".join(
+        f"{name} {'yes' if environment.gates.get(name) else 'no'}"
+        for name in ("cuda", "mps")
+        if name in environment.gates
+    )
+    ended = "" if item.status == "ok" else f"\nended with {item.status}"
+    return f"{item.host}\n{environment.chip}\ntorch {environment.torch}; {gates}\n{item.captured}; {state}{ended}"
+
+
+def stderr_part(item: Record) -> str:
+    """Return stderr under a line that says so."""
+    return f"\n--- stderr ---\n{item.stderr.rstrip()}" if item.stderr.strip() else ""
