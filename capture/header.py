@@ -28,7 +28,10 @@ from capture.forms import (
 from capture.snippet import GATES, MODULE_GATE, PRELOADS, SNIPPET_ID, Claim, Compare, Snippet
 
 NAME = re.compile(r"[a-z][a-z0-9_]*")
-KEYS = ["title", "needs", "timing", "timeout", "exit", "files", "env", "preload", "upstream", "values", "compare", "claims"]
+KEYS = (
+    "title", "needs", "timing", "timeout", "exit", "files", "env", "preload", "upstream",
+    "values", "compare", "claims",
+)  # fmt: skip
 CLAIM_ID = re.compile(r"[a-z][a-z0-9-]*")
 
 
