@@ -35,8 +35,8 @@ model\t\t: 143
 model name\t: Intel(R) Xeon(R) Platinum 8480+
 stepping\t: 8
 microcode\t: 0x2b000603
-flags\t\t: fpu sse4_2 avx avx2 avx512f avx512dq avx512bw avx512vl avx_vnni avx512_bf16 avx512_vnni amx_bf16 avx512_fp16 \
-amx_tile amx_int8
+flags\t\t: fpu sse4_2 avx avx2 avx512f avx512dq avx512bw avx512vl avx_vnni avx512_bf16 avx512_vnni amx_bf16 \
+avx512_fp16 amx_tile amx_int8
 """
 
 QEMU = """\

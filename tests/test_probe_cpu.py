@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 
+import hardware_texts as texts
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import hardware_texts as texts
 from capture.host import Cpu
 from capture.probe import cpu, names
 from capture.probe.cpu_reading import NOT_APPLICABLE, CpuReading

@@ -96,9 +96,9 @@ def ask_devices(torch: Any, questions: Any, report: dict[str, Any], attempt: Cal
 
 def main() -> None:
     """Answer the request on standard input."""
-    here = os.path.dirname(os.path.abspath(__file__))
+    here = os.path.dirname(os.path.realpath(__file__))
     # Our neighbours' names must not shadow a module that torch imports.
-    sys.path[:] = [here, *(path for path in sys.path if os.path.abspath(path) != here)]
+    sys.path[:] = [here, *(path for path in sys.path if os.path.realpath(path) != here)]
     importlib.import_module("torch_questions")
     sys.path.remove(here)
     request = json.loads(sys.stdin.buffer.read().decode("utf-8") or "{}")

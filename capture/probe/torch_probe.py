@@ -116,8 +116,8 @@ def probe_torch(python: str, request: TorchRequest, timeout: float = 120.0) -> T
         raise HostBroken(f"{shown} {ending(outcome, timeout)}; --python takes Python 3.9 or newer")
     pending = report["pending"]
     if pending is not None and report["torch"] is None:
-        what = "importing torch" if pending == "torch" else f"the probe {pending}"
-        raise HostBroken(f"{shown} {ending(outcome, timeout)} during {what}")
+        what = "while importing torch" if pending == "torch" else f"at {pending}"
+        raise HostBroken(f"{shown} {ending(outcome, timeout)} {what}")
     facts = parse(outcome.stdout)
     if pending is not None:
         facts = dataclasses.replace(facts, errors={**facts.errors, str(pending): ending(outcome, timeout)})

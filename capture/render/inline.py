@@ -29,7 +29,7 @@ def formatter(source: str, _language: str, _class: str, md: Any) -> str:
     except Exception as error:
         message = f"the value cannot be rendered ({type(error).__name__}: {error}); report this fault"
     sign = here.sign()
-    here.note(line, message, sign)
+    here.note(line, message, f'{sign}"')
     return markup.value(source, None, message, f"error {sign}")
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib
 import re
-from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -44,14 +43,19 @@ def check_pages(cat: Catalogue) -> list[Problem]:
     for path in page_paths(cat.book):
         name = cat.book.relative(path)
         text = store.read_text(path, name).removeprefix("\ufeff").replace("\r\n", "\n")
-        md = markdown_of(config)
+        md, html = markdown_of(config), ""
         visit.enter(known, visit.Page(name, text, "./"))
         try:
-            html = md.convert(FRONT_MATTER.sub("", text, count=1) if FRONT_MATTER.match(text) else text)
+            html = md.convert(without_front_matter(text))
         finally:
-            found = visit.leave(html if "html" in locals() else "")
-        problems += found
+            problems += visit.leave(html)
     return sorted(set(problems))
+
+
+def without_front_matter(text: str) -> str:
+    """Return what MkDocs hands to Markdown."""
+    match = FRONT_MATTER.match(text)
+    return text[match.end() :] if match else text
 
 
 def published(cat: Catalogue) -> Catalogue:
@@ -130,7 +134,3 @@ def named(name: store.PythonName) -> Any:
     except AttributeError as error:
         raise CaptureError(Problem(store.CONFIG, 0, f"names {name}, which does not exist; mend it", "site")) from error
 
-
-def problem_lines(problems: Iterable[Problem]) -> list[str]:
-    """Return problems as people read them."""
-    return [str(problem) for problem in problems]

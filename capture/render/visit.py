@@ -51,6 +51,7 @@ class Visit:
         self.uses: Counter[str] = Counter()
         self.targets: dict[str, set[str]] = {}
         self.problems: list[tuple[str, Problem]] = []
+        self.signs = 0
         self.fences = list(places.fences(page.text)) if page else []
         self.inlines = list(places.inlines(page.text)) if page else []
 
@@ -93,7 +94,8 @@ class Visit:
 
     def sign(self) -> str:
         """Return a mark for the next error on the page."""
-        return f"capture-problem-{len(self.problems) + 1}"
+        self.signs += 1
+        return f"capture-problem-{self.signs}"
 
     def done(self, rendered: str) -> list[Problem]:
         """Return the problems of the finished page, in the order of its lines."""

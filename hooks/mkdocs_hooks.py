@@ -1,0 +1,120 @@
+"""What only MkDocs knows: which page is being built, what to watch, which files to add. Rendering is capture.render's."""
+
+from __future__ import annotations
+
+import logging
+import re
+from pathlib import Path
+from typing import Any
+
+from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.exceptions import PluginError
+from mkdocs.livereload import LiveReloadServer
+from mkdocs.plugins import CombinedEvent, event_priority
+from mkdocs.structure.files import File, Files
+from mkdocs.structure.pages import Page
+from mkdocs.utils import CountHandler
+
+from capture import store
+from capture.errors import CaptureError
+from capture.host import LOCAL
+from capture.render import site, visit
+from capture.render.links import Links
+
+LOG = logging.getLogger("mkdocs.capture")
+# What MkDocs tells once and asks for later; a hooks file has no object to keep it in.
+SERVING: list[bool] = []
+BUILD: list[site.Site] = []
+LOCAL_FILES = f"captures/{LOCAL}/"
+BLOCK = re.compile(r"<pre\b.*?</pre>", re.DOTALL)
+HIGHLIGHT = re.compile(r'</?span\b[^>]*>|<a id="__codelineno[^>]*></a>')
+OWN_ID = re.compile(r'\sid="(capture-[^"]+)"')
+
+
+def on_startup(command: str, **_: Any) -> None:
+    """Remember whether this is `mkdocs serve`."""
+    SERVING[:] = [command == "serve"]
+
+
+def on_config(config: MkDocsConfig) -> None:
+    """Keep `strict: true` from ending `mkdocs serve` at the first mistake: there it shows on the page and in the log."""
+    logger = logging.getLogger("mkdocs")
+    for handler in list(logger.handlers) if any(SERVING) else ():
+        if isinstance(handler, CountHandler):
+            logger.removeHandler(handler)
+
+
+def book(config: MkDocsConfig) -> store.Handbook:
+    """Return the handbook of this mkdocs.yml."""
+    return store.Handbook(Path(config.config_file_path).resolve().parent)
+
+
+def on_pre_build(config: MkDocsConfig) -> None:
+    """Read the catalogue where a snippet or a record has changed since the last build.
+
+    A damaged record is named here: its page would call it missing.
+    """
+    try:
+        known = site.load(book(config), {"extra": config.extra}, local=not site.published())
+    except CaptureError as error:
+        raise PluginError(str(error)) from error
+    BUILD[:] = [known]
+    fault = site.default_host_problem(known.catalogue, known.settings)
+    damaged = [item for item in known.catalogue.problems if item.path.startswith(store.CAPTURES)]
+    for problem in [*damaged, *([fault] if fault else [])]:
+        LOG.warning("%s", problem)
+
+
+def on_files(files: Files, config: MkDocsConfig) -> Files:
+    """Add the scripts as downloads; leave this machine's records out of what is published."""
+    if site.published():
+        for file in [file for file in files if file.src_uri.startswith(LOCAL_FILES)]:
+            files.remove(file)
+    snippets = book(config).root / "snippets"
+    for path in sorted(snippets.glob("*/*")):
+        if path.is_file() and path.suffix != ".md" and not path.name.startswith("."):
+            uri = path.relative_to(snippets.parent).as_posix()
+            files.append(File.generated(config, uri, abs_src_path=str(path)))
+    return files
+
+
+def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, **_: Any) -> None:
+    """Begin a page: its whole text, so that lines count as an editor counts them, and where the site's root is."""
+    known = BUILD[0]
+    path = f"docs/{page.file.src_uri}"
+    base = "../" * page.url.count("/") or "./"
+    visit.enter(known, visit.Page(path, page.file.content_string.replace("\r\n", "\n"), base))
+    page.edit_url = Links(known.settings).edit(path)
+
+
+def on_page_content(html: str, page: Page, **_: Any) -> None:
+    """End a page: log what was wrong with it, and tell the link check which anchors its cards have."""
+    for problem in visit.leave(html):
+        LOG.warning("%s", problem)
+    page.present_anchor_ids = (page.present_anchor_ids or set()) | set(OWN_ID.findall(html))
+
+
+@event_priority(100)
+def strip(context: Any, page: Page, **_: Any) -> Any:
+    """Hide the highlighter's tags from the search index, whose parser takes half of the time of a build for them."""
+    page.meta["captured_content"] = page.content
+    page.content = BLOCK.sub(lambda block: HIGHLIGHT.sub("", block[0]), page.content or "")
+    return context
+
+
+@event_priority(-100)
+def restore(context: Any, page: Page, **_: Any) -> Any:
+    """Give the page its tags back."""
+    page.content = page.meta.pop("captured_content")
+    return context
+
+
+on_page_context = CombinedEvent(strip, restore)
+
+
+def on_serve(server: LiveReloadServer, config: MkDocsConfig, **_: Any) -> LiveReloadServer:
+    """Rebuild when a snippet or a record changes; docs/ holds the records and is watched as a whole."""
+    for folder in (book(config).root / "snippets", book(config).captures):
+        if folder.is_dir():
+            server.watch(str(folder))
+    return server
