@@ -42,7 +42,7 @@ capture: .venv/.snippets
 	@$(BIN)/python -m capture run; code=$$?; [ $$code -lt 128 ] || exit $$code
 
 build: .venv/.site
-	@$(BIN)/mkdocs build --strict --quiet
+	@$(BIN)/mkdocs build --strict
 
 site: capture build
 	@echo

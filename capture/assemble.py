@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import datetime
+import re
 import tempfile
 from pathlib import Path, PurePosixPath
 
@@ -103,14 +104,21 @@ def compiles(source: str) -> bool:
     return True
 
 
+def place_words(item: Record) -> str:
+    """Return ` at name.py:5`, the line of the snippet where it stood, or nothing where no report tells."""
+    name = re.escape(item.snippet.split("/")[1])
+    found = re.search(rf'^ *File "({name}\.py)", line (\d+)', item.diagnostics or "", re.MULTILINE)
+    return f" at {found[1]}:{found[2]}" if found else ""
+
+
 def failure_words(item: Record) -> str:
     """Say in one line how a failed execution ended, with its last words."""
     last = item.stderr.strip().splitlines()[-1:] or ["no error output"]
     match item.status:
         case "crashed":
-            return f"crashed: ended by {item.signal}; {last[0][:120]}"
+            return f"crashed{place_words(item)}: ended by {item.signal}; {last[0][:120]}"
         case "timeout":
-            return "timeout: ended at its time limit; the record's diagnostics say where it stood"
+            return f"timeout: reached its time limit{place_words(item)}; raise it in the header, or do less"
         case "output_limit":
             return "output_limit: printed more than 64 MiB"
         case "out_of_memory":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 import hashlib
 import json
 import re
@@ -11,6 +12,8 @@ from pathlib import Path
 
 from capture.errors import CaptureError, Problem
 
+WORD = r"""(?:[A-Za-z0-9_-]+|"[^"]*"|'[^']*')"""
+KEY = re.compile(rf"\s*({WORD}(?:\s*\.\s*{WORD})*)\s*=")
 # PEP 723: a comment block of its own, opened and closed by these lines.
 OPENING = re.compile(r"^# /// script[ \t]*$", re.MULTILINE)
 
@@ -35,6 +38,11 @@ def split(text: str, relative: str) -> tuple[str, str, int]:
     closing = next((number for number, line in enumerate(lines[1:], 1) if line.rstrip() == "# ///"), None)
     if closing is None:
         raise CaptureError(Problem(relative, first, 'the header is not closed; end it with a line "# ///"'))
+    for number in (0, closing):
+        if lines[number] != lines[number].rstrip():
+            raise CaptureError(
+                Problem(relative, first + number, "blanks after the marker; remove them, or uv does not see the header")
+            )
     toml = []
     for number, text_line in enumerate(lines[1:closing], first + 1):
         if text_line.rstrip() != "#" and not text_line.startswith("# "):
@@ -52,10 +60,10 @@ def split(text: str, relative: str) -> tuple[str, str, int]:
     return text[:start].rstrip("\n") + "\n", "\n".join(toml), first
 
 
-def error_line(message: str) -> int:
-    """Return the line that a TOML error names, 1 where it names none."""
+def error_line(message: str, last: int = 1) -> int:
+    """Return the line that a TOML error names, `last` where it names the end of the document, 1 where it names none."""
     match = re.search(r"at line (\d+)", message)
-    return int(match[1]) if match else 1
+    return int(match[1]) if match else last if "at end of document" in message else 1
 
 
 def key_lines(toml: str, first: int) -> dict[str, int]:
@@ -64,11 +72,18 @@ def key_lines(toml: str, first: int) -> dict[str, int]:
     table = ""
     for number, line in enumerate(toml.split("\n"), first + 1):
         if match := re.match(r"\s*\[([^\[\]]+)\]\s*(#.*)?$", line):
-            table = match[1].replace(" ", "").replace('"', "")
+            table = bare(match[1])
             found.setdefault(table, number)
-        elif match := re.match(r'\s*"?([A-Za-z0-9_-]+)"?\s*=', line):
-            found.setdefault(f"{table}.{match[1]}".lstrip("."), number)
+        elif match := KEY.match(line):
+            parts = f"{table}.{bare(match[1])}".lstrip(".").split(".")
+            for end in range(1, len(parts) + 1):  # `compare.spread = 2` also opens its table
+                found.setdefault(".".join(parts[:end]), number)
     return found
+
+
+def bare(key: str) -> str:
+    """Return a dotted key without blanks and quotes."""
+    return re.sub(r"[\s\"']", "", key)
 
 
 def local_imports(root: Path, chapter: str, source: str) -> tuple[str, ...]:
@@ -79,7 +94,7 @@ def local_imports(root: Path, chapter: str, source: str) -> tuple[str, ...]:
     while pending:
         try:
             tree = ast.parse(pending.pop())
-        except (SyntaxError, ValueError):
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
             continue  # a snippet may be about an error; what it imports then does not matter
         for node in ast.walk(tree):
             names = []
@@ -91,7 +106,8 @@ def local_imports(root: Path, chapter: str, source: str) -> tuple[str, ...]:
                 file = f"{name.split('.')[0]}.py"
                 if file not in found and (folder / file).is_file():
                     found[file] = None
-                    pending.append((folder / file).read_text("utf-8"))
+                    with contextlib.suppress(OSError):  # named when its digest is taken
+                        pending.append((folder / file).read_bytes().decode("utf-8-sig", "replace"))
     return tuple(sorted(found))
 
 

@@ -53,9 +53,9 @@ class Catalogue:
                 result[label, snippet_id] = (
                     state.of_record(snippet, item, latest) if item else state.of_absence(snippet, gates)
                 )
-            for item in self.of_host(label):
-                if item.snippet not in self.snippets:
-                    result[label, item.snippet] = state.of_record(None, item, latest)
+            for owner, snippet_id in self.records:
+                if owner == label and snippet_id not in self.snippets:
+                    result[label, snippet_id] = state.of_record(None, self.records[owner, snippet_id], latest)
         return result
 
     def judgements(self, snippet_id: str, states: Mapping[tuple[str, str], state.State]) -> list[claims.Judgement]:

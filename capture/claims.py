@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from capture import expression, record
+from capture import evaluation, expression, record
 from capture.errors import CaptureError, suggestion
 from capture.host import Host
 from capture.record import Record
 from capture.snippet import Claim, Snippet
 
+# A number as Python writes it, or with commas between thousands; `1_000`, `1,5` and `٣` are text.
+NUMBER = re.compile(
+    r"[+-]?(?:(?:\d+|\d{1,3}(?:,\d{3})+)(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?|[+-]?(?:inf(?:inity)?|nan)",
+    re.IGNORECASE | re.ASCII,
+)
 Verdict = Literal["holds", "fails", "not claimed", "not judged"]
 
 
@@ -26,10 +32,8 @@ class Value:
     @property
     def scalar(self) -> float | str:
         """The float, or the text where it is no number."""
-        try:
-            return float(self.text.replace(",", ""))
-        except ValueError:
-            return self.text
+        bare = self.text.strip()
+        return float(bare.replace(",", "")) if NUMBER.fullmatch(bare) else self.text
 
 
 @dataclass(frozen=True)
@@ -113,10 +117,11 @@ def judge(snippet: Snippet, claim: Claim, item: Record, host: Host, reason_not: 
     if reason_not:
         return Judgement(claim, item.host, "not judged", reason_not)
     if claim.where is not None:
+        known = facts(item, host)
         try:
-            in_scope = expression.evaluate(claim.where, facts(item, host))
-        except expression.UnknownFact as error:
-            return Judgement(claim, item.host, "not claimed", error.message)
+            in_scope = evaluation.evaluate(claim.where, known)
+        except evaluation.UnknownFact as error:
+            return Judgement(claim, item.host, "not claimed", error.message + why_null(error.name, known, host))
         except expression.ExpressionError as error:
             raise CaptureError(f"claim {claim.id}, where, on {item.host}: {error}") from error
         if not in_scope:
@@ -125,12 +130,22 @@ def judge(snippet: Snippet, claim: Claim, item: Record, host: Host, reason_not: 
         numbers: Mapping[str, expression.Scalar] = {
             name: value(snippet, name, item).scalar for name in claim.holds.names
         }
-        held = expression.evaluate(claim.holds, numbers)
+        held = evaluation.evaluate(claim.holds, numbers)
     except expression.ExpressionError as error:
         raise CaptureError(f"claim {claim.id}, holds, on {item.host}: {error}") from error
     return Judgement(
         claim, item.host, "holds" if held else "fails", claim.holds.text if held else broken(claim, numbers)
     )
+
+
+def why_null(fact: str, known: Mapping[str, expression.Scalar | None], host: Host) -> str:
+    """Say in brackets why a fact is null, or nothing where it is not or the host's file gives no reason."""
+    if known[fact] is not None:
+        return ""
+    if fact.startswith("gpu.") and not host.accelerators:
+        return " (this host has no accelerator)"
+    reason = host.reasons.get(fact) or host.reasons.get(fact.replace("gpu.", "accelerators[0]."))
+    return f" ({reason})" if reason else ""
 
 
 def broken(claim: Claim, numbers: Mapping[str, expression.Scalar]) -> str:

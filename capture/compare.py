@@ -24,9 +24,10 @@ Class = Literal[
 SAME: tuple[Class, ...] = ("number within tolerance", "volatile only", "identical")
 # Named rules for what varies and teaches nothing. A printed `hex()` is a lesson, so an address counts only inside
 # the angle brackets of a default repr.
-ADDRESS = re.compile(r"(?<=[ :])0x[0-9a-fA-F]{6,16}(?=>)")
+ADDRESS = re.compile(r"(?<=[ :])0x[0-9a-fA-F]{6,16}(?=>|[,:] [^\n>]*>)")
 CARETS = re.compile(r"^[ |+]*[~^][~^ ]*$\n?", re.MULTILINE)
-NUMBER = re.compile(r"(?<![\w.])[-+]?\d[\d,]*(?:\.\d+)?(?:[eE][-+]?\d+)?(?!\w)")
+# A number may carry a unit, as in `0.19ms` or `7.3x`; the digits of a name such as `bf16` are none.
+NUMBER = re.compile(r"(?<![\w.])[-+]?\d[\d,]*(?:\.\d+)?(?:[eE][-+]?\d+)?(?=[^\W\d]{0,3}(?!\w))")
 
 
 @dataclass(frozen=True)
@@ -66,21 +67,23 @@ def text_change(snippet: Snippet, old: str, new: str) -> Change:
     if old == new:
         return Change("identical")
     policy = snippet.compare
-    moved = []
+    moved: list[str] = []
+    beyond: list[str] = []
     for name, limit in {**policy.relative, **policy.ratio}.items():
         try:
             before, after = (claims.find(snippet, name, text, "a capture").scalar for text in (old, new))
         except CaptureError as error:
             return Change("text changed", str(error))
-        if before == after:
+        if before == after or str(before) == str(after) == "nan":
             continue
         if isinstance(before, str) or isinstance(after, str):
             return Change("text changed", f"{name}: {before} -> {after}")
-        if not within(before, after, limit, name in policy.ratio):
-            return Change("number beyond tolerance", f"{name}: {before:g} -> {after:g}")
-        moved.append(f"{name}: {before:g} -> {after:g}")
+        agree = within(before, after, limit, name in policy.ratio)
+        (moved if agree else beyond).append(f"{name}: {before:g} -> {after:g}")
     if mask(snippet, old) != mask(snippet, new):
         return Change("text changed", first_difference(mask(snippet, old), mask(snippet, new)))
+    if beyond:
+        return Change("number beyond tolerance", "; ".join(beyond))
     return Change("number within tolerance", "; ".join(moved)) if moved else Change("volatile only")
 
 
@@ -88,12 +91,16 @@ def within(before: float, after: float, limit: float, as_ratio: bool) -> bool:
     """Tell whether two numbers agree: within a factor, or within a share of the larger one."""
     if as_ratio:
         small, large = sorted((abs(before), abs(after)))
-        return before * after > 0 and large <= limit * small
+        return small > 0 and (before > 0) == (after > 0) and large <= limit * small
     return abs(after - before) <= limit * max(abs(before), abs(after))
 
 
 def mask(snippet: Snippet, text: str) -> str:
-    """Return stdout with all that may vary replaced by marks; column widths do not count then."""
+    """Return stdout with all that may vary replaced by marks; column widths do not count then.
+
+    Where nothing may vary they do: blanks are what aligns a result.
+    """
+    exact = text
     for name in {**snippet.compare.relative, **snippet.compare.ratio}:
         text = snippet.values[name].sub(lambda match: replace_group(match, "<number>"), text)
     for pattern in snippet.compare.volatile:
@@ -101,7 +108,7 @@ def mask(snippet: Snippet, text: str) -> str:
     text = ADDRESS.sub("<address>", text)
     if snippet.timing:
         text = NUMBER.sub("<number>", text)
-    return re.sub(r"[ \t]+", " ", text)
+    return text if text == exact else re.sub(r"[ \t]+", " ", text)
 
 
 def mask_errors(snippet: Snippet, text: str) -> str:

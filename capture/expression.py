@@ -7,13 +7,11 @@ no subscripts, at most 200 characters; whatever is not listed is an error with i
 from __future__ import annotations
 
 import ast
-import math
-import operator
-from collections.abc import Callable, Iterable, Mapping
+import itertools
+import warnings
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
 
-from capture import versions
 from capture.errors import suggestion
 
 LIMIT = 200
@@ -28,17 +26,8 @@ FACTS = (
 GATE = "gate."
 VERSION_FACTS = ("torch", "gpu.capability")
 Scalar = float | str | bool
-ARITHMETIC: dict[type, Callable[[float, float], float]] = {
-    ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv,
-}  # fmt: skip
-COMPARISONS: dict[type, Callable[[Any, Any], bool]] = {
-    ast.Eq: operator.eq,
-    ast.NotEq: operator.ne,
-    ast.Lt: operator.lt,
-    ast.LtE: operator.le,
-    ast.Gt: operator.gt,
-    ast.GtE: operator.ge,
-}
+ARITHMETIC = (ast.Add, ast.Sub, ast.Mult, ast.Div)
+COMPARISONS = (ast.Eq, ast.NotEq, ast.Lt, ast.LtE, ast.Gt, ast.GtE)
 
 
 def gate_names() -> tuple[str, ...]:
@@ -52,10 +41,6 @@ class ExpressionError(ValueError):
     def __init__(self, column: int, message: str) -> None:
         self.column, self.message = column, message
         super().__init__(f"column {column}: {message}")
-
-
-class UnknownFact(ExpressionError):
-    """A fact that the expression needs is null on this host."""
 
 
 @dataclass(frozen=True)
@@ -75,16 +60,35 @@ def parse(text: str, names: Iterable[str], what: str = "name") -> Expression:
     known = tuple(names)
     if len(text) > LIMIT:
         raise ExpressionError(LIMIT + 1, f"longer than {LIMIT} characters")
-    if "\n" in text or "\0" in text:
-        raise ExpressionError(1, "an expression is one line")
+    odd = next((index for index, character in enumerate(text) if not character.isprintable()), None)
+    if odd is not None:
+        raise ExpressionError(odd + 1, "an expression is one line of printable text")
+    bare = text.strip()
+    indent = len(text) - len(text.lstrip())
     try:
-        tree = ast.parse(text.strip(), mode="eval").body
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")  # what Python only frowns upon, as `1and x`, is an error here
+            tree = ast.parse(bare, mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        column = error.offset or 1 if isinstance(error, SyntaxError) else 1
+        # Python gives no column where the text ends too early.
+        column = indent + ((error.offset or len(bare) + 1) if isinstance(error, SyntaxError) else 1)
         raise ExpressionError(column, f"not an expression ({getattr(error, 'msg', error)})") from error
+    count_characters(tree, bare, indent)
+    rest = bare[(tree.end_col_offset or 0) - indent :]
+    if "#" in rest:
+        raise ExpressionError(len(text.rstrip()) - len(rest) + rest.index("#") + 1, "a comment is not allowed")
     found: dict[str, None] = {}
     check(tree, known, what, found, 0)
-    return Expression(text.strip(), tree, tuple(found))
+    return Expression(bare, tree, tuple(found))
+
+
+def count_characters(tree: ast.expr, text: str, indent: int) -> None:
+    """Make the columns of a tree count characters of the text as written; Python counts bytes."""
+    data = text.encode("utf-8")
+    for node in ast.walk(tree):
+        if isinstance(node, ast.expr):
+            node.col_offset = len(data[: node.col_offset].decode("utf-8")) + indent
+            node.end_col_offset = len(data[: node.end_col_offset].decode("utf-8")) + indent
 
 
 def check(node: ast.expr, known: tuple[str, ...], what: str, found: dict[str, None], depth: int) -> None:
@@ -105,9 +109,9 @@ def check(node: ast.expr, known: tuple[str, ...], what: str, found: dict[str, No
             parts = node.values
         case ast.UnaryOp(op=ast.Not() | ast.USub()):
             parts = [node.operand]
-        case ast.BinOp() if type(node.op) in ARITHMETIC:
+        case ast.BinOp() if isinstance(node.op, ARITHMETIC):
             parts = [node.left, node.right]
-        case ast.Compare() if all(type(op) in COMPARISONS for op in node.ops):
+        case ast.Compare() if all(isinstance(op, COMPARISONS) for op in node.ops):
             parts = [node.left, *node.comparators]
         case _:
             raise ExpressionError(
@@ -116,6 +120,21 @@ def check(node: ast.expr, known: tuple[str, ...], what: str, found: dict[str, No
             )
     for part in parts:
         check(part, known, what, found, depth + 1)
+    if isinstance(node, ast.Compare):
+        require_quotes(parts)
+
+
+def require_quotes(parts: list[ast.expr]) -> None:
+    """Refuse a version that is compared with a number: `2.10` would be read as 2.1."""
+    for left, right in itertools.pairwise(parts):
+        for part, other in ((left, right), (right, left)):
+            if is_version_fact(part) and isinstance(other, ast.Constant) and not isinstance(other.value, str):
+                raise ExpressionError(other.col_offset + 1, f"put the version in quotes; {dotted(part)} is no number")
+
+
+def is_version_fact(node: ast.expr) -> bool:
+    """Tell whether a node is a name that compares as a version."""
+    return isinstance(node, ast.Name | ast.Attribute) and dotted(node) in VERSION_FACTS
 
 
 def named(node: ast.expr) -> str:
@@ -128,7 +147,7 @@ def named(node: ast.expr) -> str:
         case ast.Subscript():
             return "a subscript"
         case ast.Attribute():
-            return "a second dot"
+            return "a second dot" if isinstance(node.value, ast.Attribute) else "a dot here"
         case _:
             return f"this ({type(node).__name__.lower()})"
 
@@ -141,98 +160,3 @@ def dotted(node: ast.expr) -> str:
         case ast.Name(id=base):
             return base
     raise AssertionError("checked before")
-
-
-def evaluate(expression: Expression, facts: Mapping[str, Scalar | None]) -> bool:
-    """Return the truth of an expression over the facts.
-
-    Raises UnknownFact where a null is needed to decide, ExpressionError for a type clash or a division by zero.
-    """
-    result = value(expression.tree, facts)
-    if not isinstance(result, bool):
-        raise ExpressionError(1, "the result is not true or false; compare it with something")
-    return result
-
-
-def value(node: ast.expr, facts: Mapping[str, Scalar | None]) -> Scalar:
-    """Evaluate one checked node."""
-    column = node.col_offset + 1
-    match node:
-        case ast.Constant(value=bool() | int() | float() | str() as constant):
-            return constant
-        case ast.Name() | ast.Attribute():
-            fact = facts.get(dotted(node))
-            if fact is None:
-                raise UnknownFact(column, f"{dotted(node)} is not known")
-            return fact
-        case ast.BoolOp(op=ast.And()):
-            return all(truth(part, facts) for part in node.values)
-        case ast.BoolOp():
-            return any(truth(part, facts) for part in node.values)
-        case ast.UnaryOp(op=ast.Not()):
-            return not truth(node.operand, facts)
-        case ast.UnaryOp():
-            return -number(node.operand, facts)
-        case ast.BinOp():
-            left, right = number(node.left, facts), number(node.right, facts)
-            try:
-                result = ARITHMETIC[type(node.op)](left, right)
-            except (ZeroDivisionError, OverflowError) as error:
-                raise ExpressionError(column, str(error)) from error
-            if not math.isfinite(result):
-                raise ExpressionError(column, "the result is not finite")
-            return result
-        case ast.Compare():
-            return chain(node, facts)
-    raise AssertionError("checked before")
-
-
-def chain(node: ast.Compare, facts: Mapping[str, Scalar | None]) -> bool:
-    """Evaluate `a < b < c`; versions compare as PEP 440 orders them."""
-    left_node = node.left
-    for op, right_node in zip(node.ops, node.comparators, strict=True):
-        left, right = value(left_node, facts), value(right_node, facts)
-        column = right_node.col_offset + 1
-        is_version = any(
-            isinstance(part, ast.Name | ast.Attribute) and dotted(part) in VERSION_FACTS
-            for part in (left_node, right_node)
-        )
-        try:
-            if is_version:
-                held = COMPARISONS[type(op)](*version_keys(left, right))
-            elif isinstance(left, str) != isinstance(right, str):
-                raise ExpressionError(column, "text is compared with a number")
-            else:
-                held = COMPARISONS[type(op)](left, right)
-        except (ValueError, TypeError) as error:
-            if isinstance(error, ExpressionError):
-                raise
-            raise ExpressionError(column, str(error)) from error
-        if not held:
-            return False
-        left_node = right_node
-    return True
-
-
-def version_keys(left: Scalar, right: Scalar) -> tuple[object, object]:
-    """Return sort keys of two versions; the local suffix counts only where both have one."""
-    texts = [str(part) for part in (left, right)]
-    if not all("+" in text for text in texts):
-        texts = [versions.public(text) for text in texts]
-    return versions.key(texts[0]), versions.key(texts[1])
-
-
-def truth(node: ast.expr, facts: Mapping[str, Scalar | None]) -> bool:
-    """Evaluate a node that must be true or false."""
-    result = value(node, facts)
-    if not isinstance(result, bool):
-        raise ExpressionError(node.col_offset + 1, "expected true or false")
-    return result
-
-
-def number(node: ast.expr, facts: Mapping[str, Scalar | None]) -> float:
-    """Evaluate a node that must be a number."""
-    result = value(node, facts)
-    if isinstance(result, bool) or not isinstance(result, int | float):
-        raise ExpressionError(node.col_offset + 1, "expected a number")
-    return result

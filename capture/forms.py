@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import re
+from typing import TypeGuard
 
-from capture import versions
+from capture import normalize, versions
 from capture.snippet import PIN, PRELOADS
 
 DOTTED = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*")
@@ -13,7 +15,13 @@ ENV_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 def is_line(value: object) -> bool:
     """Tell whether this is one non-empty line of text."""
-    return isinstance(value, str) and bool(value.strip()) and "\n" not in value
+    return (
+        isinstance(value, str)
+        and bool(value.strip())
+        and not any(pattern.search(value) for pattern in (normalize.CONTROL, normalize.BIDI))
+        and "\n" not in value
+        and "\t" not in value
+    )
 
 
 def is_texts(value: object) -> bool:
@@ -38,12 +46,12 @@ def is_exit_code(value: object) -> bool:
 
 def is_timeout(value: object) -> bool:
     """Tell whether this is a number of seconds, an hour at most."""
-    return type(value) in (int, float) and 0 < value <= 3600  # type: ignore[operator]
+    return is_number(value) and 0 < value <= 3600
 
 
-def is_number(value: object) -> bool:
-    """Tell whether this is a number and no bool."""
-    return type(value) in (int, float)
+def is_number(value: object) -> TypeGuard[float]:
+    """Tell whether this is a finite number and no bool."""
+    return isinstance(value, int | float) and type(value) is not bool and math.isfinite(value)
 
 
 def is_numbers(value: object, least: float) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import keyword
 import re
 import tomllib
 from collections.abc import Callable, Iterable, Mapping
@@ -56,13 +57,13 @@ def parse(root: Path, path: Path) -> Snippet:
     source, toml, first = split(text, relative)
     try:
         data = tomllib.loads(toml)
-    except tomllib.TOMLDecodeError as error:
-        line = error_line(str(error))
+    except (ValueError, RecursionError) as error:  # a number too long to read, tables too deep
+        line = error_line(str(error), toml.count("\n") + 1)
         raise CaptureError(
             Problem(
                 relative,
                 first + line,
-                f"the header is not valid TOML: {re.sub(r' [(]at .*', '', str(error))}",
+                f"the header is not valid TOML: {re.sub(r' [(]at .*', '', str(error))[:100]}",
             )
         ) from error
     return Header(root, relative, snippet_id, source, first, data, key_lines(toml, first)).snippet()
@@ -182,7 +183,12 @@ class Header:
             if not path.is_file():
                 self.problem("tool.capture.files", f'no file "{name}" beside the snippet')
                 continue
-            result[name] = hashlib.sha256(path.read_bytes().replace(b"\r\n", b"\n")).hexdigest()
+            try:
+                data = path.read_bytes()
+            except OSError as error:
+                self.problem("tool.capture.files", f'"{name}" cannot be read: {error.strerror}')
+                continue
+            result[name] = hashlib.sha256(data.replace(b"\r\n", b"\n")).hexdigest()
         return result
 
     def needs(self, options: Mapping[str, Any]) -> tuple[str, ...]:
@@ -200,7 +206,7 @@ class Header:
         result = {}
         for name, pattern in table.items():
             key = f"tool.capture.values.{name}"
-            if not NAME.fullmatch(name) or name in expression.WORDS:
+            if not NAME.fullmatch(name) or name in expression.WORDS or keyword.iskeyword(name):
                 self.problem(key, f'value "{name}": use lower-case letters, digits and _, and no word of the language')
             elif (compiled := self.pattern(key, pattern)) is not None:
                 if compiled.groups != 1:
@@ -216,7 +222,7 @@ class Header:
             return None
         try:
             return re.compile(pattern, re.MULTILINE)
-        except re.error as error:
+        except (re.error, OverflowError, RecursionError) as error:
             self.problem(key, f"not a regular expression: {error}")
             return None
 
@@ -237,8 +243,8 @@ class Header:
             table, at, "relative", lambda v: is_numbers(v, 0), "a table of value names to tolerances", {}
         )
         for name in [*ratio, *relative]:
-            declared = self.data["tool"]["capture"].get("values", {})
-            if name not in declared:
+            declared = options.get("values", {})
+            if isinstance(declared, dict) and name not in declared:
                 self.problem(
                     f"{at}{'ratio' if name in ratio else 'relative'}",
                     f'no value "{name}"{suggestion(name, values)}',

@@ -105,7 +105,11 @@ def differences(old: Host, new: Host) -> tuple[str, ...]:
         return facts
 
     before, after = flat(old), flat(new)
-    return tuple(f"{name}: {before[name]} -> {after[name]}" for name in before if before[name] != after[name])
+    return tuple(
+        f"{name}: {before.get(name)} -> {after.get(name)}"
+        for name in dict.fromkeys([*before, *after])
+        if before.get(name) != after.get(name)
+    )
 
 
 def decode(data: object) -> Host:
@@ -115,7 +119,12 @@ def decode(data: object) -> Host:
             f"schema {data['schema']} is newer than this tool knows ({SCHEMA}); update with: git pull && make site"
         )
     host = shape.decode(Host, data)
-    check_label(host.label)
+    if host.schema != SCHEMA:
+        raise shape.ShapeError("schema", f"there is no schema {host.schema}; this tool knows {SCHEMA}")
+    try:
+        check_label(host.label)
+    except CaptureError as error:
+        raise shape.ShapeError("label", str(error)) from error
     return host
 
 
@@ -133,7 +142,7 @@ def chip(host: Host) -> str:
     """Return the one-line description for badges: accelerators first, then CPU, ISA and visible CPUs."""
     cpu = host.cpu
     name = cpu.model or cpu.part or f"{host.arch} CPU"
-    unit = "vCPU" if host.virtualization else "CPUs"
+    unit = "vCPU" if host.virtualization else "CPU" if cpu.count == 1 else "CPUs"
     parts = [name, *([cpu.isa] if cpu.isa else []), *([f"{cpu.count} {unit}"] if cpu.count else [])]
     line = ", ".join(parts)
     if host.virtualization:

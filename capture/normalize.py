@@ -6,24 +6,38 @@ the record keeps the names, so that nothing is altered silently.
 
 from __future__ import annotations
 
+import json
 import re
+import unicodedata
 import urllib.parse
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import PurePath
 
-# ECMA-48 control sequences, OSC strings (hyperlinks, titles) and the other string and two-byte escapes.
+from capture.redact import COMMON_NAMES
+
+# ECMA-48 control sequences, OSC strings (hyperlinks, titles) and the other string and two-byte escapes. A string
+# without its end is left to `control_characters`: nothing that a reader would want may vanish with it.
 ANSI = re.compile(
-    r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)?|\x1b[PX^_][^\x1b]*(?:\x1b\\)?|\x1b[ -/]*[0-Z\\^-~]"
+    r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b\n]*(?:\x07|\x1b\\)|\x1b[PX^_][^\x1b\n]*\x1b\\|\x1b[ -/]*[0-Z\\^-~]"
 )
-CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
+FIRST_COLUMN = re.compile(r"\x1b\[[01]?G")
+ERASED = re.compile(r"^[^\n]*(?:\r\x1b\[[02]?K|\x1b\[2K\r)", re.MULTILINE)
+CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]")
 # Bidirectional overrides and isolates (Unicode UAX 9); they can make text read as what it is not.
 BIDI = re.compile(r"[\u202a-\u202e\u2066-\u2069\u200e\u200f\u061c]")
-TRAILING = re.compile(r"[ \t]+$", re.MULTILINE)
 LINE_LIMIT = 4000  # characters; a longer line is a dump, not a result
 LINE_HEAD, LINE_TAIL = 1500, 300
-# What may stand before a path for it to be one, and after a folder's name for it to be that folder.
-BEFORE, AFTER = r"(?<![\w.~-])", r"(?![\w-]|\.\w)"
+# What may stand before a path for it to be one (also an option's letter as in `-I/usr`, an escaped line end, a quoted
+# character of an address), and after a folder's name for it to be that folder.
+MARKS = ("<work>", "<site-packages>", "<python>", "<tmp>", "<user>")
+BEFORE = (
+    "".join(f"(?<!{mark})" for mark in MARKS)
+    + r"(?:(?<![\w.~-])|(?<=(?<![\w-])-[A-Za-z])|(?<=\\[nrt])|(?<=%[0-9A-F]{2}))"
+)
+AFTER = r"(?![\w-]|\.\w)"
+# Bounded, for a line of nothing but backslashes must not take minutes.
+LEADING, SEPARATOR = r"(?:\\{0,4}/|\\{1,8}|%2F|%5C)", r"(?:\\{0,4}/{1,4}|\\{1,8}|%2F|%5C)"
 
 
 @dataclass(frozen=True)
@@ -50,8 +64,10 @@ def decode(data: bytes) -> tuple[str, bool]:
 
 
 def ansi(text: str) -> str:
-    """Remove colour codes, cursor movements and terminal hyperlinks."""
-    return ANSI.sub("", text)
+    """Remove colour codes, terminal hyperlinks and what was erased; a return to the first column stays one."""
+    if "\x1b" not in text:
+        return text
+    return ANSI.sub("", ERASED.sub("", FIRST_COLUMN.sub("\r", text)))
 
 
 def carriage_return(text: str) -> str:
@@ -67,20 +83,24 @@ def carriage_return(text: str) -> str:
 
 def replay(line: str) -> str:
     """Return the final look of one line that was drawn several times."""
-    shown = ""
-    for part in line.split("\r"):
-        shown = part + shown[len(part) :]
-    return shown
+    cells: list[str] = []
+    column = 0
+    for character in line:
+        if character == "\r":
+            column = 0
+        elif character == "\b":
+            column = max(column - 1, 0)
+        else:
+            cells[column : column + 1] = character
+            column += 1
+    return "".join(cells)
 
 
 def backspace(text: str) -> str:
-    """Apply backspaces, as progress spinners use them."""
-    while "\b" in text:
-        shorter = re.sub(r"[^\b\n]\x08", "", text)
-        if shorter == text:
-            return text.replace("\b", "")
-        text = shorter
-    return text
+    """Replay backspaces, as progress spinners use them: what follows overwrites, and nothing else is lost."""
+    if "\b" not in text:
+        return text
+    return "\n".join(replay(line) if "\b" in line else line for line in text.split("\n"))
 
 
 def control_characters(text: str) -> str:
@@ -101,7 +121,7 @@ def visible(match: re.Match[str]) -> str:
 
 def trailing_space(text: str) -> str:
     """Remove blanks at line ends; they would turn a readable YAML block into one escaped line."""
-    return TRAILING.sub("", text)
+    return "\n".join(line.rstrip(" \t") for line in text.split("\n"))
 
 
 def long_line(text: str) -> str:
@@ -116,11 +136,23 @@ def long_line(text: str) -> str:
     )
 
 
-def spellings(folder: str) -> tuple[str, ...]:
-    """Return the ways in which programs print a path: plain, escaped, doubled, URL-quoted, forward slashes."""
-    forms = [folder, folder.replace("\\", "\\\\"), folder.replace("\\", "/"), urllib.parse.quote(folder)]
-    forms += [folder.replace("/", "\\"), folder.replace("/", "\\\\"), folder.replace("/", "\\/")]
-    return tuple(dict.fromkeys(form for form in forms if form))
+def spelled(folder: str) -> str:
+    """Return a pattern of a folder as programs print it: plain, escaped, doubled, URL-quoted, with either slash."""
+    first, *rest = map(component, re.split(r"[/\\]+", folder))
+    return first + (LEADING if rest else "") + SEPARATOR.join(rest)
+
+
+def component(name: str) -> str:
+    """Return a pattern of one name within a path."""
+    forms = {
+        name,
+        urllib.parse.quote(name, safe=""),
+        ascii(name)[1:-1],
+        json.dumps(name)[1:-1],
+        name.replace(" ", "\\ "),
+    }
+    forms |= {unicodedata.normalize(form, name) for form in ("NFC", "NFD")}
+    return f"(?:{'|'.join(re.escape(form) for form in sorted(forms, key=len, reverse=True))})"
 
 
 def folder_rule(folders: Iterable[str], replacement: str, inside_only: bool = False) -> Callable[[str], str]:
@@ -128,20 +160,24 @@ def folder_rule(folders: Iterable[str], replacement: str, inside_only: bool = Fa
 
     With `inside_only` the folder and the separator after it go, so that only what lies inside is named.
     """
-    forms = {form for folder in folders for form in spellings(folder.rstrip("/\\")) if len(form) > 1}
+    bare = {folder.rstrip("/\\") for folder in folders}
+    forms = [spelled(folder) for folder in sorted(bare, key=lambda folder: (-len(folder), folder)) if len(folder) > 1]
     if not forms:
         return lambda text: text
-    joined = "|".join(re.escape(form) for form in sorted(forms, key=len, reverse=True))
-    tail = r"(?:[/\\]+|%2F)" if inside_only else AFTER
-    pattern = re.compile(f"{BEFORE}(?:{joined}){tail}", re.IGNORECASE)
+    tail = SEPARATOR if inside_only else AFTER
+    pattern = re.compile(f"{BEFORE}(?:{'|'.join(forms)}){tail}", re.IGNORECASE)
     return lambda text: pattern.sub(replacement, text)
 
 
 def user_rule(user: str | None) -> Callable[[str], str]:
-    """Return a rule that masks the user's name within a path component, such as `torchinductor_<name>`."""
+    """Return a rule that masks the user's name at the end of a path component, such as `torchinductor_<name>`.
+
+    A name that many machines share (`root`, `python`) counts only behind such a prefix: alone it is a plain folder.
+    """
     if not user:
         return lambda text: text
-    pattern = re.compile(rf"(?<=[/\\])([\w.-]*[_.-])?{re.escape(user)}(?=[/\\\s\"']|$)", re.IGNORECASE | re.MULTILINE)
+    prefix = r"([\w.-]*[_.-])" if user.lower() in (*COMMON_NAMES, "root") else r"([\w.-]*[_.-])?"
+    pattern = re.compile(rf"(?:(?<=[/\\])|(?<=%2F)|(?<=%5C)){prefix}{re.escape(user)}{AFTER}", re.IGNORECASE)
     return lambda text: pattern.sub(lambda match: f"{match[1] or ''}<user>", text)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fnmatch
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -14,6 +15,8 @@ from capture.snippet import Snippet, unmet_dependencies, unmet_gates
 
 # Ends that another try may mend; an error or too much output would only come again.
 RETRIED = ("timeout", "crashed", "out_of_memory")
+NOT_INSTALLED = "is not installed"
+TORCH = re.compile(r"torch(?![\w.-])")
 
 
 @dataclass(frozen=True)
@@ -65,12 +68,12 @@ def reason(snippet: Snippet, item: Record | None, interpreter: Interpreter, forc
     if item.status in RETRIED:
         return f"ended with {item.status}"
     if item.environment.torch != interpreter.torch:
-        return f"torch {item.environment.torch} -> {interpreter.torch}"
+        return f"torch {item.environment.torch or 'none'} -> {interpreter.torch or 'none'}"
     if item.environment.python != interpreter.version:
         return f"Python {item.environment.python} -> {interpreter.version}"
     for name, version in item.environment.packages.items():
         if interpreter.packages.get(name) != version:
-            return f"{name} {version} -> {interpreter.packages.get(name)}"
+            return f"{name} {version} -> {interpreter.packages.get(name) or 'none'}"
     return ""
 
 
@@ -79,12 +82,20 @@ def unmet_software(snippet: Snippet, interpreter: Interpreter) -> tuple[str, ...
     installed = dict(interpreter.packages)
     if interpreter.torch:
         installed["torch"] = interpreter.torch
-    lacking = [f"needs {pin}" for pin in unmet_dependencies(snippet, installed)]
+    lacking = [
+        words if words.endswith(NOT_INSTALLED) else f"needs {words}" for words in unmet_dependencies(snippet, installed)
+    ]
     if not versions.satisfies(interpreter.version, snippet.requires_python):
         lacking.append(f"needs Python {snippet.requires_python}, found {interpreter.version}")
     known = {f"module:{name}": found for name, found in interpreter.modules.items()}
     lacking += [state.gate_words(gate) for gate in unmet_gates(snippet, known) if "module:" in gate]
     return tuple(lacking)
+
+
+def lacks_torch(found: Plan) -> bool:
+    """Tell whether a snippet waits for torch to be installed at all; another version is an ordinary unmet pin."""
+    reasons = [reason for reasons in found.unmet.values() for reason in reasons]
+    return any(reason.endswith(NOT_INSTALLED) and TORCH.match(reason) for reason in reasons)
 
 
 def make(

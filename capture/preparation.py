@@ -6,13 +6,13 @@ import contextlib
 import getpass
 import os
 import platform
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from capture import catalogue, host, plan, redact, store
 from capture.catalogue import Catalogue
-from capture.errors import CaptureError, HostBroken, HostRefused
+from capture.errors import CaptureError, HostBroken, HostRefused, Problem
 from capture.host import LOCAL, Host
 from capture.plan import Plan
 from capture.probe import facts, system, torch_probe
@@ -21,9 +21,13 @@ from capture.probe.torch_probe import TorchFacts, TorchRequest
 from capture.record import Record
 from capture.snippet import Snippet
 
+# Asks an interpreter, given by its path, about torch.
+Ask = Callable[[str, TorchRequest], TorchFacts]
 MEMORY_SHARE = 0.75  # of this host's memory, for one snippet and all it starts
 # What appears when a device or its driver does; with one of these, gates recorded as closed are asked again.
 DEVICE_SIGNS = ("/dev/nvidiactl", "/dev/kfd", "/dev/dri/renderD128", "/dev/accel0", "/dev/accel/accel0")
+# What an installation may open on the same machine; recorded as closed, these are asked again.
+SOFTWARE_GATES = ("compile", "gloo", "two_cpus")
 
 
 @dataclass(frozen=True)
@@ -50,8 +54,10 @@ class Decision:
     broken: str
 
 
-def decide(cat: Catalogue, ids: Sequence[str], label: str, python: str, force: bool) -> Decision:
-    """Plan a run on this host; torch is imported only when something may have to be executed.
+def decide(
+    cat: Catalogue, ids: Sequence[str], label: str, python: str, force: bool, ask: Ask = torch_probe.probe_torch
+) -> Decision:
+    """Plan a run on this host; torch is imported, by `ask`, only when something may have to be executed.
 
     Raises HostRefused when the label names another machine, HostBroken when the interpreter cannot be used.
     """
@@ -62,28 +68,30 @@ def decide(cat: Catalogue, ids: Sequence[str], label: str, python: str, force: b
         {name for item in chosen for name in item.modules},
     )
     known = cat.hosts.get(label)
-    records = {item.snippet: item for item in cat.of_host(label)}
+    # A record copied from another host's folder is no result of this one.
+    records = {key: item for (owner, key), item in cat.records.items() if owner == item.host == label}
     moved = known is not None and not facts.same_processor(known)
     if moved and label != LOCAL:
         refuse(known, label)
     if moved:  # the folder of whoever works here; results of another machine are no longer of this one
         records = {}
-    gates = recorded_gates(records.values(), interpreter)
+    gates = None if force else recorded_gates(records.values(), interpreter)
     found = plan.make(chosen, records, interpreter, gates, force)
     if found is not None and not found.steps:
         return Decision(found, None, "")
-    answers = torch_probe.probe_torch(python, question(chosen))
-    report = facts.probe_host(label, answers)
-    here = report.host
-    if known is not None and label != LOCAL and not same_machine(known, here):
-        refuse(known, label, here)
-    if known is not None and label != LOCAL:
-        here = replace(here, title=known.title, memory_gib=known.memory_gib, reasons=known.reasons)
+    answers = ask_torch(interpreter, question(chosen), ask)
+    broken = (answers.torch_error or "") if interpreter.torch else ""
+    here = facts.probe_host(label, answers).host
+    if label != LOCAL:
+        if broken and ("accelerators" in here.reasons if known is None else not same_machine(known, here)):
+            raise HostBroken(f"torch fails to import, so this host's accelerators are unknown: {broken}; mend it first")
+        if known is not None and not same_machine(known, here):
+            refuse(known, label, here)
+        if known is not None:
+            here = replace(here, title=known.title, memory_gib=known.memory_gib, reasons=known.reasons)
     found = plan.make(chosen, records, interpreter, answers.gates, force)
     assert found is not None, "all gates have been asked"
-    broken = ""
-    if answers.torch_error and interpreter.torch:
-        broken = answers.torch_error
+    if broken:
         found = without_torch(found, broken)
     return Decision(found, prepared(cat.book, here, answers, interpreter, records), broken)
 
@@ -96,6 +104,21 @@ def question(snippets: Iterable[Snippet]) -> TorchRequest:
         modules=tuple(sorted({name for item in chosen for name in item.modules})),
         upstream=tuple(sorted({name for item in chosen for name in item.upstream})),
     )
+
+
+def ask_torch(interpreter: Interpreter, request: TorchRequest, ask: Ask) -> TorchFacts:
+    """Return the interpreter's answers; where importing torch ends it, those of an interpreter without torch."""
+    try:
+        return ask(interpreter.path, request)
+    except HostBroken as error:
+        if interpreter.torch is None:
+            raise
+        return TorchFacts(
+            python=interpreter.version, torch=None, torch_error=str(error), cuda_build=None, hip_build=None,
+            cpu_capability=None, driver=None, threads={},
+            gates=dict.fromkeys(torch_probe.GATES, False) | {"two_cpus": (os.cpu_count() or 1) > 1},
+            modules=interpreter.modules, packages=interpreter.packages, upstream={}, accelerators=(), errors={},
+        )  # fmt: skip
 
 
 def without_torch(found: Plan, error: str) -> Plan:
@@ -117,7 +140,7 @@ def recorded_gates(records: Iterable[Record], interpreter: Interpreter) -> Mappi
     gates = max(same, key=lambda item: item.captured).environment.gates
     if not any(gates.get(name) for name in ("cuda", "rocm", "xpu", "xla")) and any(map(os.path.exists, DEVICE_SIGNS)):
         return None
-    return gates
+    return {name: holds for name, holds in gates.items() if holds or name not in SOFTWARE_GATES}
 
 
 def same_machine(known: Host, here: Host) -> bool:
@@ -151,6 +174,13 @@ def prepared(
     )  # fmt: skip
 
 
+def keep_host(book: store.Handbook, here: Host) -> bool:
+    """Store a host's facts and tell whether the file changed; raises PrivacyRefused for a telling title."""
+    path = book.relative(book.host_path(here.label))
+    redact.require_clean(store.host_text(here), path, redact.identity(platform.node(), user_name()))
+    return store.write_host(book, here)
+
+
 def user_name() -> str | None:
     """Return the user's name, or None in a container without one."""
     with contextlib.suppress(Exception):  # OSError, KeyError or ImportError, by platform and version
@@ -168,22 +198,35 @@ def home_folders() -> tuple[str, ...]:
 def read_for(book: store.Handbook, label: str, patterns: Sequence[str]) -> tuple[Catalogue, list[str]]:
     """Read snippets and one host's records, and the ids that the patterns select.
 
-    Raises CaptureError with every problem of a selected snippet; a faulty one that is not selected does no harm.
+    The problems of the catalogue are those of the selection; what is not selected does no harm. Raises CaptureError
+    when nothing is left to run, or when the facts of a named host are damaged or lost: nobody could tell then
+    whether its records are of this machine.
     """
     host.check_label(label)
     cat = catalogue.read(book, labels=[label])
-    faulty = {
-        problem.path.removeprefix("snippets/").removesuffix(".py")
-        for problem in cat.problems
-        if problem.path.startswith("snippets/")
-    }
-    ids = plan.select(patterns, {*cat.snippets, *faulty})
-    broken = [problem for problem in cat.problems if problem.path.removeprefix("snippets/").removesuffix(".py") in ids]
-    if broken and patterns:
-        raise CaptureError(*broken)
+    facts_path = book.relative(book.host_path(label))
+    if label != LOCAL and (lost := [problem for problem in cat.problems if problem.path == facts_path]):
+        raise CaptureError(*lost)
+    faulty = {problem.path: snippet_of(problem, book, label) for problem in cat.problems}
+    ids = plan.select(patterns, {*cat.snippets, *(found for path, found in faulty.items() if is_source(path))})
+    problems = tuple(problem for problem in cat.problems if faulty[problem.path] in ids)
+    valid = [snippet_id for snippet_id in ids if snippet_id in cat.snippets]
+    if not valid and problems:
+        raise CaptureError(*problems)
     if not ids:
         raise CaptureError("no snippets here; add one with: capture new CHAPTER/NAME")
-    return cat, [snippet_id for snippet_id in ids if snippet_id in cat.snippets]
+    return replace(cat, problems=problems), valid
+
+
+def is_source(path: str) -> bool:
+    """Tell whether a problem is about a snippet's own file."""
+    return path.startswith("snippets/")
+
+
+def snippet_of(problem: Problem, book: store.Handbook, label: str) -> str:
+    """Return the id of the snippet that a problem is about, whether its source or its record is faulty."""
+    folder = "snippets" if is_source(problem.path) else book.relative(book.captures / label)
+    return problem.path.removeprefix(f"{folder}/").rpartition(".")[0]
 
 
 __all__ = ["Decision", "HostBroken", "Prepared", "decide", "read_for"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import datetime
 import hashlib
 import json
 import re
@@ -12,6 +13,7 @@ from typing import Any, Literal
 
 from capture import shape
 from capture.errors import CaptureError
+from capture.host import LABEL
 
 SCHEMA = 1
 Status = Literal["ok", "error", "timeout", "crashed", "output_limit", "out_of_memory"]
@@ -107,7 +109,7 @@ ORDER = (
 )  # fmt: skip
 SNIPPET_ID = re.compile(r"[a-z0-9_]+/[a-z0-9_]+")
 HEX64 = re.compile(r"[0-9a-f]{64}")
-DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
+DATE = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
 
 
 def encode(record: Record) -> dict[str, Any]:
@@ -142,14 +144,21 @@ def decode(data: object) -> Record:
             f"schema {data['schema']} is newer than this tool knows ({SCHEMA}); update with: git pull && make site"
         )
     record = shape.decode(Record, data)
+    if record.schema != SCHEMA:
+        raise shape.ShapeError("schema", f"there is no schema {record.schema}; this tool knows {SCHEMA}")
     for name, value, pattern, form in (
         ("snippet", record.snippet, SNIPPET_ID, "chapter/name"),
         ("source_sha256", record.source_sha256, HEX64, "64 hex digits"),
+        ("host", record.host, LABEL, "a host label"),
         ("content_sha256", record.content_sha256, HEX64, "64 hex digits"),
         ("captured", record.captured, DATE, "a date, YYYY-MM-DD"),
     ):
         if not pattern.fullmatch(value):
             raise shape.ShapeError(name, f"expected {form}")
+    try:
+        datetime.date.fromisoformat(record.captured)
+    except ValueError as error:
+        raise shape.ShapeError("captured", f"there is no such day ({error})") from error
     return record
 
 

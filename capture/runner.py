@@ -3,38 +3,23 @@
 from __future__ import annotations
 
 import concurrent.futures
-import statistics
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from capture import assemble, claims, compare, redact, store
-from capture.engine import fresh
-from capture.engine.contract import Outcome
-from capture.errors import CaptureError, PrivacyRefused
+from capture import assemble, compare, redact, store
+from capture.engine import processes
+from capture.errors import PrivacyRefused
+from capture.measure import BUSY, Interrupted, Options, Refused, measure
 from capture.plan import Step
 from capture.preparation import Prepared
-from capture.probe import conditions
-from capture.record import Conditions, Record, Runs, sealed
+from capture.record import Record, sealed
 from capture.snippet import Snippet
 
-DETERMINISTIC_RUNS = 2
-TIMING_RUNS = (3, 7)  # at least, at most
-PATIENCE = 20.0  # seconds to wait for a busy machine to become quiet
+__all__ = ["Interrupted", "Options", "Result", "run"]
 
 Kind = Literal["captured", "changed", "unchanged", "failed", "kept", "refused", "private"]
-
-
-@dataclass(frozen=True)
-class Options:
-    """How to run: `runs` overrides the number of executions, `jobs` bounds what runs side by side."""
-
-    jobs: int = 1
-    runs: int | None = None
-    accept_failure: bool = False
-    accept_noise: bool = False
-    patience: float = PATIENCE
 
 
 @dataclass(frozen=True)
@@ -52,49 +37,56 @@ class Result:
     record: Record | None = None
 
 
-class Interrupted(Exception):
-    """The run was interrupted; finished records are whole."""
-
-
 def run(
     prepared: Prepared,
     steps: tuple[Step, ...],
     options: Options,
     stop: threading.Event,
     started: Callable[[str], None],
-) -> Iterator[Result]:
+) -> Generator[Result, None, None]:
     """Execute the steps and yield each result once its record is stored.
 
     Deterministic snippets run side by side, timing snippets alone after them. Setting `stop` ends what runs.
     """
+    processes.end_abandoned()
     together = [step for step in steps if not step.snippet.timing]
     alone = [step for step in steps if step.snippet.timing]
 
-    def one(step: Step) -> Result:
+    patient = options
+
+    def one(step: Step, how: Options) -> Result:
         if stop.is_set():
             raise Interrupted
         started(step.snippet.id)
-        return attempt(prepared, step.snippet, options, stop)
+        return attempt(prepared, step.snippet, how, stop)
 
     with concurrent.futures.ThreadPoolExecutor(max_workers=max(1, options.jobs)) as pool:
-        pending = [pool.submit(one, step) for step in together]
-        try:
-            for future in concurrent.futures.as_completed(pending):
-                yield future.result()
-        except BaseException:
-            stop.set()
-            for future in pending:
-                future.cancel()
-            raise
+        pending = [pool.submit(one, step, options) for step in together]
+        yield from results_of(pending, stop)
     # In a thread as well: a signal then interrupts the waiting main thread, never a half-done execution.
     with concurrent.futures.ThreadPoolExecutor(max_workers=1) as pool:
         for step in alone:
-            future = pool.submit(one, step)
-            try:
+            for result in results_of([pool.submit(one, step, patient)], stop):
+                if result.kind == "refused" and result.message.startswith(BUSY):
+                    patient = replace(options, patience=0.0)  # waited for once; the others look, but do not wait again
+                yield result
+
+
+def results_of(pending: Iterable[concurrent.futures.Future[Result]], stop: threading.Event) -> Iterator[Result]:
+    """Yield each result as it comes; whatever ends this early ends the executions too."""
+    waiting = set(pending)
+    try:
+        while waiting:
+            # Short waits: on Windows no signal interrupts a long one.
+            done, waiting = concurrent.futures.wait(waiting, 0.2, concurrent.futures.FIRST_COMPLETED)
+            for future in sorted(done, key=lambda one: one.exception() is not None):
                 yield future.result()
-            except BaseException:
-                stop.set()
-                raise
+    except BaseException:
+        if not stop.is_set():
+            stop.set()
+        for future in waiting:
+            future.cancel()
+        raise
 
 
 def attempt(prepared: Prepared, snippet: Snippet, options: Options, stop: threading.Event) -> Result:
@@ -108,109 +100,12 @@ def attempt(prepared: Prepared, snippet: Snippet, options: Options, stop: thread
         return Result(snippet.id, "refused", str(error), error.seconds)
 
 
-class Refused(Exception):
-    """A capture cannot be trusted and is not stored."""
-
-    def __init__(self, message: str, seconds: float) -> None:
-        self.seconds = seconds
-        super().__init__(message)
-
-
-def measure(prepared: Prepared, snippet: Snippet, options: Options, stop: threading.Event) -> tuple[Record, float]:
-    """Execute a snippet as often as its kind asks and return the record that stands for it."""
-    if snippet.timing:
-        return measure_timing(prepared, snippet, options, stop)
-    outcomes, records = [], []
-    for _ in range(options.runs or DETERMINISTIC_RUNS):
-        outcome = execute(prepared, snippet, stop)
-        outcomes.append(outcome)
-        records.append(assemble.record(prepared, snippet, outcome))
-        if records[-1].status != "ok":
-            break
-    seconds = sum(outcome.seconds for outcome in outcomes)
-    first = records[0]
-    for later in records[1:]:
-        change = compare.classify(snippet, first, later)
-        if not change.same:
-            raise Refused(
-                f"two executions disagree ({change.kind}: {change.detail}); seed it, or say in its header what varies: "
-                "[tool.capture.compare] volatile, or timing = true",
-                seconds,
-            )
-    agree = True if len(records) > 1 else None
-    kept = records[-1] if records[-1].status != "ok" else first
-    return replace(kept, runs=Runs(len(records), agree=agree)), seconds
-
-
-def measure_timing(
-    prepared: Prepared, snippet: Snippet, options: Options, stop: threading.Event
-) -> tuple[Record, float]:
-    """Execute a timing snippet alone until its repetitions agree, and return the run with the median value."""
-    noise = conditions.wait_until_quiet(0.0 if options.accept_noise else options.patience)
-    if noise and not options.accept_noise:
-        raise Refused(
-            f"busy host: {noise}; close what runs beside, or take it marked with --accept-noise",
-            options.patience,
-        )
-    least, most = (options.runs, options.runs) if options.runs else TIMING_RUNS
-    name = next(iter(snippet.compare.ratio), None)
-    load = conditions.load()
-    runs: list[tuple[float, Record, Conditions, str]] = []
-    seconds = 0.0
-    while True:
-        before = conditions.read()
-        outcome = execute(prepared, snippet, stop)
-        found, noise = conditions.judge(before, conditions.read(), load)
-        seconds += outcome.seconds
-        item = assemble.record(prepared, snippet, outcome)
-        if item.status != "ok":
-            return replace(item, runs=Runs(len(runs) + 1), conditions=found), seconds
-        runs.append((key_number(snippet, name, item, outcome), item, found, noise))
-        spread = compare.spread([number for number, *_ in runs])
-        if len(runs) >= least and (spread <= snippet.compare.spread or len(runs) >= most):
-            break
-    middle = statistics.median_low([number for number, *_ in runs])
-    _, item, found, noise = next(entry for entry in runs if entry[0] == middle)
-    spread = compare.spread([number for number, *_ in runs])
-    if name and spread > snippet.compare.spread and len(runs) > 1:
-        noise = (
-            noise
-            or f"{name} varied by a factor of {spread:.2f} over {len(runs)} executions "
-            f"(limit {snippet.compare.spread:g})"
-        )
-    if noise and not options.accept_noise:
-        raise Refused(f"noisy timing: {noise}; quieten the host, or take it marked with --accept-noise", seconds)
-    if noise:
-        found = replace(found, busy=True)
-    recorded = round(spread, 2) if name and len(runs) > 1 else None
-    return replace(item, runs=Runs(len(runs), spread=recorded), conditions=found), seconds
-
-
-def key_number(snippet: Snippet, name: str | None, item: Record, outcome: Outcome) -> float:
-    """Return the number by which repetitions of a timing snippet are compared: its first ratio value, or seconds."""
-    if name is None:
-        return outcome.seconds
-    try:
-        number = claims.value(snippet, name, item).scalar
-    except CaptureError as error:
-        raise Refused(str(error), outcome.seconds) from error
-    if isinstance(number, str):
-        raise Refused(f'value "{name}" is text, not a number; mend its pattern', outcome.seconds)
-    return number
-
-
-def execute(prepared: Prepared, snippet: Snippet, stop: threading.Event) -> Outcome:
-    """Execute once; raises Interrupted when it was stopped from outside."""
-    outcome = fresh.execute(assemble.request(prepared, snippet), stop)
-    if outcome.stopped == "interrupted":
-        raise Interrupted
-    return outcome
-
-
 def keep(prepared: Prepared, snippet: Snippet, item: Record, seconds: float, options: Options) -> Result:
     """Store a record, unless the old one says the same or a failure would replace a good one."""
     item = sealed(item)
     path = prepared.book.relative(prepared.book.record_path(item.host, item.snippet))
+    for name in ("stdout", "stderr"):  # first, because these have lines that the author can see
+        redact.require_clean(getattr(item, name), name, prepared.identity)
     redact.require_clean(store.record_text(item), path, prepared.identity)
     old = prepared.records.get(snippet.id)
     failure = "" if item.status == "ok" else assemble.failure_words(item)
@@ -228,20 +123,30 @@ def keep(prepared: Prepared, snippet: Snippet, item: Record, seconds: float, opt
     store.write_record(prepared.book, item)
     if failure:
         return Result(snippet.id, "failed", failure, seconds, item)
+    mark = "marked as taken on a busy host" if busy(item) else ""
     if old is None:
-        return Result(snippet.id, "captured", "", seconds, item)
+        return Result(snippet.id, "captured", mark, seconds, item)
     change = compare.classify(snippet, old, item)
     if change.same:
-        return Result(snippet.id, "captured", "says the same; its source or environment is new", seconds, item)
+        same = "says the same; its source, environment or conditions are new"
+        return Result(snippet.id, "captured", mark or same, seconds, item)
     return Result(snippet.id, "changed", f"{change.kind}: {change.detail}", seconds, item)
 
 
 def says_the_same(snippet: Snippet, old: Record, new: Record) -> bool:
-    """Tell whether a new capture adds nothing: equal digest and environment, and text equal under the policy."""
+    """Tell whether a new capture adds nothing: equal digest and environment, and text equal under the policy.
+
+    One that was taken on a busy host adds nothing to one that was not.
+    """
     return (
         old.source_sha256 == new.source_sha256
         and old.environment == new.environment
         and old.upstream == new.upstream
-        and bool(old.conditions and old.conditions.busy) == bool(new.conditions and new.conditions.busy)
+        and not (busy(old) and not busy(new))
         and compare.classify(snippet, old, new).same
     )
+
+
+def busy(item: Record) -> bool:
+    """Tell whether a record was taken on a busy host."""
+    return bool(item.conditions and item.conditions.busy)

@@ -8,6 +8,7 @@ and other frozen dataclasses. A field whose default is None may be left out of t
 from __future__ import annotations
 
 import dataclasses
+import functools
 import types
 import typing
 from collections.abc import Mapping
@@ -27,6 +28,7 @@ class ShapeError(ValueError):
         super().__init__(f"{field}: {message}" if field else message)
 
 
+@functools.cache
 def fields_of(cls: type) -> dict[str, tuple[Any, bool]]:
     """Map each field of a dataclass to (resolved type, whether it may be absent)."""
     hints = typing.get_type_hints(cls)
@@ -43,7 +45,7 @@ def decode(cls: type[T], data: object, where: str = "") -> T:
     """
     if not isinstance(data, Mapping):
         raise ShapeError(where, f"expected a mapping, found {kind(data)}")
-    known = fields_of(cls)
+    known = fields_of(typing.cast(type, cls))
     for key in data:
         if key not in known:
             raise ShapeError(join(where, str(key)), f"unknown field{suggestion(str(key), known)}")
@@ -63,7 +65,7 @@ def convert(hint: Any, value: object, where: str) -> Any:
     if origin is typing.Literal:
         allowed = typing.get_args(hint)
         if value not in allowed:
-            raise ShapeError(where, f"{value!r} is not one of {', '.join(map(str, allowed))}")
+            raise ShapeError(where, f"expected one of {', '.join(map(str, allowed))}, found {shown(value)}")
         return value
     if origin in (typing.Union, types.UnionType):
         errors = []
@@ -75,7 +77,7 @@ def convert(hint: Any, value: object, where: str) -> Any:
         deepest = max(errors, key=lambda error: len(error.field))
         if len(deepest.field) > len(where):
             raise deepest
-        raise ShapeError(where, f"expected {describe(hint)}, found {kind(value)}")
+        raise mismatch(hint, value, where)
     if origin is tuple:
         if not isinstance(value, list | tuple):
             raise ShapeError(where, f"expected a list, found {kind(value)}")
@@ -94,8 +96,15 @@ def convert(hint: Any, value: object, where: str) -> Any:
     if hint is float and type(value) is int:
         return float(value)
     if type(value) is not hint:
-        raise ShapeError(where, f"expected {describe(hint)}, found {kind(value)}")
+        raise mismatch(hint, value, where)
     return value
+
+
+def mismatch(hint: Any, value: object, where: str) -> ShapeError:
+    """Return the error for a value of another type; a scalar where text is due was read so for want of quotes."""
+    options = typing.get_args(hint) or (hint,)
+    unquoted = str in options and not isinstance(value, Mapping | list | tuple | None)
+    return ShapeError(where, f"expected {describe(hint)}, found {kind(value)}{'; quote it' if unquoted else ''}")
 
 
 def encode(value: Any) -> Any:
@@ -167,6 +176,11 @@ def kind(value: object) -> str:
     if isinstance(value, list | tuple):
         return "a list"
     return NAMES.get(type(value), type(value).__name__)
+
+
+def shown(value: object, limit: int = 40) -> str:
+    """Return a found word, shortened, or the kind of anything else."""
+    return f'"{value[:limit]}"' if isinstance(value, str) else kind(value)
 
 
 def join(where: str, name: str) -> str:

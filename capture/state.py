@@ -18,10 +18,11 @@ Kind = Literal["current", "stale", "orphan", "missing", "gate unmet"]
 
 @dataclass(frozen=True)
 class State:
-    """What a result is, and the reasons in words."""
+    """What a result is, the reasons in words, and notes: what a reader may want to know without it being stale."""
 
     kind: Kind
     reasons: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         return f"{self.kind}: {'; '.join(self.reasons)}" if self.reasons else self.kind
@@ -58,13 +59,17 @@ def later(old: str | None, new: str | None) -> str | None:
     """Return the later of two versions by public version; an unreadable one never wins."""
     if new is None or not versions.is_version(new):
         return old
-    if old is None or versions.key(versions.public(new)) > versions.key(versions.public(old)):
+    if old is None or not versions.is_version(old):
         return new
-    return old
+    return new if versions.key(versions.public(new)) > versions.key(versions.public(old)) else old
 
 
 def of_record(snippet: Snippet | None, item: Record, latest: Newest) -> State:
-    """Return the state of an existing record."""
+    """Return the state of an existing record.
+
+    A torch function whose source differs in a newer capture, on whatever host, makes a note and nothing stale: the
+    result stays true of the torch its badge names, and a host with an older torch could never become current again.
+    """
     if snippet is None:
         return State("orphan", (f'no snippet "{item.snippet}"',))
     reasons = []
@@ -76,11 +81,12 @@ def of_record(snippet: Snippet | None, item: Record, latest: Newest) -> State:
     for name, version in item.environment.packages.items():
         if later(version, latest.packages.get(name)) != version:
             reasons.append(f"{name} {version} is now {latest.packages[name]} on this host")
+    notes = []
     for name, digest in item.upstream.items():
         known = latest.upstream.get(name)
         if known and known[1] != digest and torch and later(torch, known[0]) != torch:
-            reasons.append(f"{name} changed by torch {known[0]}")
-    return State("stale", tuple(reasons)) if reasons else State("current")
+            notes.append(f"the source of {name} is another one in torch {known[0]}")
+    return State("stale" if reasons else "current", tuple(reasons), tuple(notes))
 
 
 def of_absence(snippet: Snippet, gates: Mapping[str, bool] | None) -> State:

@@ -18,27 +18,34 @@ VERSION = re.compile(
     (?P<post>-(?P<post_bare>\d+)|[-_.]?(?:post|rev|r)[-_.]?(?P<post_n>\d*))?
     (?P<dev>[-_.]?dev[-_.]?(?P<dev_n>\d*))?
     (?:\+(?P<local>[a-z0-9]+(?:[-_.][a-z0-9]+)*))?""",
-    re.VERBOSE,
+    re.VERBOSE | re.IGNORECASE | re.ASCII,
 )
+LIMIT = 100  # characters; Python refuses to read numbers of some thousand digits
 CLAUSE = re.compile(r"\s*(~=|==|!=|<=|>=|<|>)\s*([^\s,]+?)(\.\*)?\s*")
+RELEASE = re.compile(r"v?(?:\d+!)?\d+(?:\.\d+)*", re.IGNORECASE | re.ASCII)
 
 
 def is_version(text: str) -> bool:
     """Tell whether the text is a version number."""
-    return bool(VERSION.fullmatch(text.strip().lower()))
+    return read(text) is not None
+
+
+def read(text: str) -> re.Match[str] | None:
+    """Return the parts of a version number, or None."""
+    return VERSION.fullmatch(text.strip()) if len(text) <= LIMIT else None
 
 
 def key(text: str) -> tuple[Any, ...]:
     """Return a sort key of a version; raises ValueError when it is none."""
-    match = VERSION.fullmatch(text.strip().lower())
+    match = read(text)
     if not match:
-        raise ValueError(f"{text!r} is not a version number")
+        raise ValueError(f"{text[:LIMIT]!r} is not a version number")
     release = tuple(int(part) for part in match["release"].split("."))
     while len(release) > 1 and release[-1] == 0:
         release = release[:-1]
     pre: tuple[int, ...]
     if match["pre"]:
-        pre = (0, PRE[match["pre"]], int(match["pre_n"] or 0))
+        pre = (0, PRE[match["pre"].lower()], int(match["pre_n"] or 0))
     elif match["dev"] and not match["post"]:
         pre = (-1,)  # 1.0.dev1 stands before 1.0a1
     else:
@@ -47,7 +54,7 @@ def key(text: str) -> tuple[Any, ...]:
     dev = (0, int(match["dev_n"] or 0)) if match["dev"] else AFTER
     local = tuple(
         (1, int(part), "") if part.isdigit() else (0, 0, part)
-        for part in re.split(r"[-_.]", match["local"] or "")
+        for part in re.split(r"[-_.]", (match["local"] or "").lower())
         if part
     )
     return int(match["epoch"] or 0), release, pre, post, dev, local
@@ -61,10 +68,18 @@ def public(text: str) -> str:
 def is_specifier(text: str) -> bool:
     """Tell whether the text is a list of clauses such as `>=2.2,<3`."""
     clauses = [clause for clause in text.split(",") if clause.strip()]
-    return bool(clauses) and all(
-        (match := CLAUSE.fullmatch(clause)) and is_version(match[2]) and (not match[3] or match[1] in ("==", "!="))
-        for clause in clauses
-    )
+    return bool(clauses) and all(map(is_clause, clauses))
+
+
+def is_clause(text: str) -> bool:
+    """Tell whether the text is one clause; which forms of a version an operator takes is PEP 440's choice."""
+    match = CLAUSE.fullmatch(text)
+    if not match or not is_version(match[2]):
+        return False
+    operator, wanted, wildcard = match.groups()
+    if operator in ("==", "!="):
+        return not wildcard or bool(RELEASE.fullmatch(wanted))
+    return not wildcard and "+" not in wanted and (operator != "~=" or len(key_release(wanted)) > 1)
 
 
 def satisfies(version: str, specifier: str) -> bool:
@@ -92,20 +107,21 @@ def clause_holds(version: str, clause: str) -> bool:
         prefix = key_release(wanted)[:-1]
         return have >= want and padded(have[1], len(prefix)) == prefix and have[0] == want[0]
     if operator == ">":
-        # "1.7.post1" and "1.7+local" are not greater than "1.7" unless the clause says post itself.
-        return have > want and not (have[:3] == want[:3] and want[3] == (0, 0) and have[3] != (0, 0))
+        # "1.7.post1" is not greater than "1.7"; only a clause that names a post or dev release means them.
+        return have > want and not (have[:3] == want[:3] and want[3:5] == ((0, 0), AFTER) and have[3] != (0, 0))
+    if operator == "<" and want[2] == AFTER and want[4] == AFTER:
+        # "1.7rc1" is not less than "1.7", nor "1.7.post1.dev2" than "1.7.post1", unless the clause names one itself.
+        earliest = (-1,) if want[3] == (0, 0) else AFTER
+        return have < (*want[:2], earliest, want[3], (0, 0), ())
     if operator == "<":
-        # A pre-release of the very version is not less than it, unless the clause names a pre-release.
-        return have < want and not (
-            have[:2] == want[:2] and want[2] == AFTER and want[4] == AFTER and have[3] == want[3]
-        )
+        return have < want
     return {"==": have == want, "!=": have != want, "<=": have <= want, ">=": have >= want}[operator]
 
 
 def key_release(text: str) -> tuple[int, ...]:
     """Return the release numbers as written, trailing zeros kept."""
-    match = VERSION.fullmatch(text.strip().lower())
-    assert match
+    match = read(text)
+    assert match, "checked before"
     return tuple(int(part) for part in match["release"].split("."))
 
 

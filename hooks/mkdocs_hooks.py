@@ -1,4 +1,4 @@
-"""What only MkDocs knows: which page is being built, what to watch, which files to add. Rendering is capture.render's."""
+"""What only MkDocs knows: which page is built, what to watch, which files to add. Rendering is capture.render's."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def on_startup(command: str, **_: Any) -> None:
 
 
 def on_config(config: MkDocsConfig) -> None:
-    """Keep `strict: true` from ending `mkdocs serve` at the first mistake: there it shows on the page and in the log."""
+    """Keep `strict: true` from ending `mkdocs serve` at the first mistake: there the page and the log show it."""
     logger = logging.getLogger("mkdocs")
     for handler in list(logger.handlers) if any(SERVING) else ():
         if isinstance(handler, CountHandler):
@@ -95,7 +95,7 @@ def on_page_content(html: str, page: Page, **_: Any) -> None:
 
 
 @event_priority(100)
-def strip(context: Any, page: Page, **_: Any) -> Any:
+def strip(context: Any, /, page: Page, **_: Any) -> Any:
     """Hide the highlighter's tags from the search index, whose parser takes half of the time of a build for them."""
     page.meta["captured_content"] = page.content
     page.content = BLOCK.sub(lambda block: HIGHLIGHT.sub("", block[0]), page.content or "")
@@ -103,7 +103,7 @@ def strip(context: Any, page: Page, **_: Any) -> Any:
 
 
 @event_priority(-100)
-def restore(context: Any, page: Page, **_: Any) -> Any:
+def restore(context: Any, /, page: Page, **_: Any) -> Any:
     """Give the page its tags back."""
     page.content = page.meta.pop("captured_content")
     return context

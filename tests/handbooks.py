@@ -16,8 +16,11 @@ from capture import catalogue, store
 from capture import host as hosts_module
 from capture import record as records_module
 from capture.catalogue import Catalogue
+from capture.errors import Problem
 from capture.host import Accelerator, Cpu, Host, Kind
 from capture.record import Environment, Record, Runs
+from capture.render import pages as pages_module
+from capture.render import site, visit
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 CURRENT = "c" * 64  # stands for the digest of the snippet as it is
@@ -56,15 +59,28 @@ class Handbook:
 
     def mkdocs(self, *arguments: str, env: Mapping[str, str] | None = None) -> subprocess.CompletedProcess[str]:
         """Run MkDocs in this handbook and return what it said."""
-        inherited = {name: value for name, value in os.environ.items() if not name.startswith(("CAPTURE_", "HANDBOOK_"))}
+        ours = ("CAPTURE_", "HANDBOOK_")
+        inherited = {name: value for name, value in os.environ.items() if not name.startswith(ours)}
+        env = inherited | {"NO_MKDOCS_2_WARNING": "1"} | dict(env or {})
         return subprocess.run(
             [sys.executable, "-m", "mkdocs", *arguments],
-            cwd=self.root, env=inherited | dict(env or {}), capture_output=True, text=True, timeout=120, check=False,
+            cwd=self.root, env=env, capture_output=True, text=True, timeout=120, check=False,
         )  # fmt: skip
 
+    def page(self, text: str, path: str = "docs/index.md") -> tuple[str, list[Problem]]:
+        """Render a page as MkDocs would, without MkDocs; return its HTML and its problems."""
+        config = store.read_site_config(self.book)
+        visit.enter(site.of(self.catalogue(), site.settings(config)), visit.Page(path, text, "../"))
+        try:
+            html: str = pages_module.markdown_of(config).convert(pages_module.without_front_matter(text))
+        except BaseException:
+            visit.leave("")
+            raise
+        return html, visit.leave(html)
+
     def build(self, env: Mapping[str, str] | None = None) -> subprocess.CompletedProcess[str]:
-        """Build the site strictly, into `site/`."""
-        return self.mkdocs("build", "--strict", "--quiet", env=env)
+        """Build the site strictly, into `site/`; with --quiet MkDocs would count no warning."""
+        return self.mkdocs("build", "--strict", env=env)
 
     def html(self, page: str) -> str:
         """Return a built page, such as `instruments/index.html`."""
@@ -74,8 +90,10 @@ class Handbook:
 def script(body: str, **options: Any) -> str:
     """Return a snippet: a body, and a header of its options (`values`, `claims`, `compare` and `env` are tables)."""
     options = {"title": "A title", **options}
-    lines = ["# /// script", '# requires-python = ">=3.11"', f"# dependencies = {toml(options.pop('dependencies', ['torch>=2.2']))}", "#"]
-    lines += ["# [tool.capture]", *(f"# {name} = {toml(value)}" for name, value in options.items() if not isinstance(value, dict))]
+    dependencies = toml(options.pop("dependencies", ["torch>=2.2"]))
+    plain = [f"# {name} = {toml(value)}" for name, value in options.items() if not isinstance(value, dict)]
+    lines = ["# /// script", '# requires-python = ">=3.11"', f"# dependencies = {dependencies}", "#"]
+    lines += ["# [tool.capture]", *plain]
     for name, table in options.items():
         if isinstance(table, dict):
             lines += ["#", f"# [tool.capture.{name}]", *(f"# {key} = {toml(value)}" for key, value in table.items())]

@@ -11,6 +11,7 @@ import time
 from pathlib import Path
 
 import pytest
+from project import bare_python
 
 from capture import snippet
 from capture.errors import HostBroken
@@ -61,7 +62,9 @@ def interpreter(tmp_path):
             if text is not None:
                 (library / name).mkdir(parents=True)
                 (library / name / "__init__.py").write_text(text)
-        return script(tmp_path / "python", f'PYTHONPATH={library} exec {sys.executable} "$@"')
+        # The interpreter of the tests may have a torch of its own, which must not be found where none is faked.
+        python = bare_python() if torch is None else sys.executable
+        return script(tmp_path / "python", f'PYTHONPATH={library} exec {python} "$@"')
 
     return make
 
@@ -165,13 +168,15 @@ def test_a_broken_torch_is_one_line_without_paths(interpreter, text, error):
 
 def test_without_torch_the_rest_is_told(interpreter):
     """torch is null with `not installed`; packages and modules are still answered."""
-    request = TorchRequest(packages=("psutil", "no-such"), modules=("json", "no_such", "no_such.part", "left_over"))
+    request = TorchRequest(packages=("left-over", "no-such"), modules=("json", "no_such", "no_such.part", "left_over"))
     python = interpreter(None, left_over="")
-    (Path(python).parent / "sam" / "library" / "left_over" / "__init__.py").unlink()
+    library = Path(python).parent / "sam" / "library"
+    (library / "left_over" / "__init__.py").unlink()
+    (library / "left_over-1.2.dist-info").mkdir()
+    (library / "left_over-1.2.dist-info" / "METADATA").write_text("Name: left-over\nVersion: 1.2\n")
     facts = probe_torch(python, request)
     assert (facts.torch, facts.torch_error) == (None, "not installed")
-    assert facts.packages["psutil"]
-    assert facts.packages["no-such"] is None
+    assert facts.packages == {"left-over": "1.2", "no-such": None}
     assert facts.modules == {"json": True, "no_such": False, "no_such.part": False, "left_over": False}
 
 

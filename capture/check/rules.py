@@ -36,12 +36,23 @@ def check(cat: Catalogue, strict_stale: Sequence[str], pages: Iterable[Problem])
     for label in cat.book.labels():
         problems += check_host_file(cat, label)
         problems += check_stray_files(cat, label)
-    for item in cat.records.values():
-        problems += check_record_file(cat, item)
+    for (label, key), item in cat.records.items():
+        problems += check_record_file(cat, label, key, item)
     found, told = check_states(cat, strict_stale)
     problems, notes = problems + found, notes + told
     found, told = check_claims(cat)
-    return Findings(tuple(sorted(set(problems + found))), tuple(sorted(set(notes + told))))
+    problems, notes = problems + found, notes + told
+    notes += [problem for problem in problems if is_own(problem)]
+    return Findings(tuple(sorted({problem for problem in problems if not is_own(problem)})), tuple(sorted(set(notes))))
+
+
+def is_own(problem: Problem) -> bool:
+    """Tell whether a problem concerns `local` alone: git ignores that folder, so it is nobody else's.
+
+    What is private stays a problem, and so does what was asked for with `strict_stale`.
+    """
+    always = (*PRIVACY_RULES, "stale", "missing")
+    return problem.path.startswith(f"{store.CAPTURES}/{LOCAL}/") and problem.rule not in always
 
 
 def check_schemas(cat: Catalogue) -> list[Problem]:
@@ -57,7 +68,7 @@ def check_schemas(cat: Catalogue) -> list[Problem]:
 
 
 def check_host_file(cat: Catalogue, label: str) -> list[Problem]:
-    """A host's file is as the writer writes it, carries its folder's label and its own fingerprint."""
+    """A host's file is as the writer writes it, and carries its own fingerprint."""
     item = cat.hosts.get(label)
     if item is None:
         return []
@@ -66,16 +77,7 @@ def check_host_file(cat: Catalogue, label: str) -> list[Problem]:
     _, lines = store.parse_host(text, name)
     advice = "restore it with git, or write it again on that machine: capture host init LABEL"
     problems = redact.scan(text, name, Identity())
-    if item.label != label:
-        problems.append(
-            Problem(
-                name,
-                lines["label"],
-                f'says label "{item.label}" in the folder of "{label}"; {advice}',
-                "path",
-            )
-        )
-    elif item.fingerprint != host.fingerprint(item):
+    if item.fingerprint != host.fingerprint(item):
         problems.append(
             Problem(name, lines["fingerprint"], f"was edited: its fingerprint does not match; {advice}", "digest")
         )
@@ -91,25 +93,14 @@ def check_host_file(cat: Catalogue, label: str) -> list[Problem]:
     return problems
 
 
-def check_record_file(cat: Catalogue, item: Record) -> list[Problem]:
-    """A record lies where it says, is whole and unedited, and holds nothing private."""
-    path = next(cat.book.record_path(owner, key) for (owner, key), known in cat.records.items() if known is item)
+def check_record_file(cat: Catalogue, label: str, key: str, item: Record) -> list[Problem]:
+    """A record is whole, unedited and as the writer writes it, and holds nothing private."""
+    path = cat.book.record_path(label, key)
     name, text = cat.book.relative(path), path.read_text("utf-8")
     _, lines = store.parse_record(text, name)
-    owner, _, key = path.relative_to(cat.book.captures).with_suffix("").as_posix().partition("/")
-    advice = store.recapture_advice(owner, key)
+    advice = store.recapture_advice(label, key)
     problems = redact.scan(text, name, Identity())
-    if (item.host, item.snippet) != (owner, key):
-        field = "host" if item.host != owner else "snippet"
-        problems.append(
-            Problem(
-                name,
-                lines[field],
-                f"says {item.snippet} on {item.host}, not what its path says{advice}",
-                "path",
-            )
-        )
-    elif item.content_sha256 != record.content_digest(item):
+    if item.content_sha256 != record.content_digest(item):
         problems.append(
             Problem(
                 name,

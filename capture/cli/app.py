@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import signal
 import sys
+from pathlib import Path
 
 import typer
 
 from capture import __version__
 from capture.cli import authoring, hosts, inspection, running
-from capture.cli.context import fail, set_root, stdout
+from capture.cli.context import fail, say, set_root
 from capture.errors import EXIT_INVALID, CaptureError
 
 app = typer.Typer(
@@ -31,14 +33,14 @@ app.command("schema")(authoring.schema)
 def show_version(value: bool) -> None:
     """Print the version and stop."""
     if value:
-        stdout().print(__version__)
+        say(__version__)
         raise typer.Exit
 
 
 @app.callback()
 def options(
     context: typer.Context,
-    root: str = typer.Option("", help="The handbook to work on; the nearest folder upward by default."),
+    root: str = typer.Option("", metavar="DIR", help="The handbook to work on; the nearest folder upward by default."),
     version: bool = typer.Option(False, "--version", callback=show_version, is_eager=True, help="Show the version."),
 ) -> None:
     """Take the options that stand before a command."""
@@ -50,9 +52,18 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(encoding="utf-8", errors="backslashreplace")
+    # A request to end, or a closed terminal, unwinds like Ctrl-C: a probe that is under way is ended too.
+    for name in ("SIGTERM", "SIGHUP"):
+        number = getattr(signal, name, None)
+        if number is not None and signal.getsignal(number) is signal.SIG_DFL:
+            signal.signal(number, signal.default_int_handler)
     try:
         app()
     except CaptureError as error:
         sys.exit(fail(error))
     except BrokenPipeError:
         sys.exit(EXIT_INVALID)
+    except OSError as error:
+        place = Path(str(error.filename)).name if error.filename else "the system"
+        reason = error.strerror or type(error).__name__
+        sys.exit(fail(CaptureError(f"{place}: {reason}; free space or mend permissions, then run again")))

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from capture import catalogue, schemas, store
-from capture.cli.context import handbook, stdout
+from capture.cli.context import handbook, say
 from capture.errors import CaptureError
 from capture.snippet import SNIPPET_ID
 
@@ -45,17 +47,14 @@ def new(context: typer.Context, name: Annotated[str, typer.Argument(metavar="CHA
     if path.exists():
         raise CaptureError(f"{book.relative(path)} exists; choose another name")
     store.write_text(book, path, TEMPLATE.format(title=bare.split("/")[1].replace("_", " ")))
-    stdout().print(
-        f"wrote {book.relative(path)}; try it: python {book.relative(path)}; then: capture run {bare}",
-        markup=False,
-    )
+    say(f"wrote {book.relative(path)}; try it: python {book.relative(path)}; then: capture run {bare}")
 
 
 def prune(
     context: typer.Context,
     yes: Annotated[bool, typer.Option("--yes", help="Remove them; without it they are only listed.")] = False,
 ) -> None:
-    """List the records whose snippet is gone, and remove them with --yes."""
+    """List the records whose snippet is gone; --yes removes them."""
     book = handbook(context)
     cat = catalogue.read(book)
     faulty = {problem.path for problem in cat.problems}
@@ -67,17 +66,27 @@ def prune(
     ]
     for path in orphans:
         if yes:
-            path.unlink()
-        stdout().print(f"{'removed' if yes else 'would remove'} {book.relative(path)}", markup=False)
+            remove(path, book.relative(path))
+        say(f"{'removed' if yes else 'would remove'} {book.relative(path)}")
     if not orphans:
-        stdout().print("no orphan record", markup=False)
+        say("no orphan record")
     elif not yes:
-        stdout().print("remove them with: capture prune --yes", markup=False)
+        say("remove them with: capture prune --yes")
+
+
+def remove(path: Path, shown: str) -> None:
+    """Remove a file, and its folder where it was the last one in it."""
+    try:
+        path.unlink()
+    except OSError as error:
+        raise CaptureError(f"{shown}: cannot be removed: {error.strerror}; mend permissions, then run again") from error
+    with contextlib.suppress(OSError):
+        path.parent.rmdir()
 
 
 def schema(context: typer.Context) -> None:
-    """Write the JSON Schemas of records and hosts, generated from the code."""
+    """Write the JSON Schemas of records and hosts."""
     book = handbook(context)
     for name, text in schemas.texts().items():
         changed = store.write_text(book, book.root / name, text)
-        stdout().print(f"{'wrote' if changed else 'unchanged:'} {name}", markup=False)
+        say(f"{'wrote' if changed else 'unchanged:'} {name}")

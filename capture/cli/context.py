@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 
 import typer
 from rich.console import Console
 
-from capture import store
-from capture.errors import CaptureError
+from capture import normalize, store
+from capture.errors import CaptureError, Problem
 
 
 def set_root(context: typer.Context, root: str) -> None:
@@ -27,17 +28,29 @@ def handbook(context: typer.Context) -> store.Handbook:
 
 def stdout() -> Console:
     """Return a console for results; it wraps nothing that is piped."""
-    return Console(highlight=False, soft_wrap=True)
+    return Console(highlight=False, soft_wrap=True, emoji=False)
 
 
 def stderr() -> Console:
     """Return a console for progress and errors."""
-    return Console(stderr=True, highlight=False, soft_wrap=True)
+    return Console(stderr=True, highlight=False, soft_wrap=True, emoji=False)
+
+
+def say(text: object, console: Console | None = None, style: str = "") -> None:
+    """Print one result; control characters, which a stranger's record may hold, are made visible."""
+    (console or stdout()).print(
+        normalize.bidi_controls(normalize.control_characters(str(text))), markup=False, style=style
+    )
+
+
+def complain(problems: Iterable[Problem | str]) -> None:
+    """Print problems to stderr, one a line."""
+    console = stderr()
+    for problem in problems:
+        say(problem, console, "red" if console.is_terminal else "")
 
 
 def fail(error: CaptureError) -> int:
-    """Print an error's problems, one a line, and return its exit code."""
-    console = stderr()
-    for problem in error.problems:
-        console.print(str(problem), markup=False, style="red" if console.is_terminal else "")
+    """Print an error's problems and return its exit code."""
+    complain(error.problems)
     return error.exit_code

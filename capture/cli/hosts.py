@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Annotated
 
 import typer
 
-from capture import shape, store
-from capture.cli.context import handbook, stdout
-from capture.errors import EXIT_ATTENTION, HostRefused
-from capture.host import Host, check_label, differences, fingerprint
+from capture import preparation, shape, store
+from capture.cli.context import complain, handbook, say
+from capture.errors import EXIT_ATTENTION, CaptureError
+from capture.host import Host, check_label
 from capture.probe import facts
 from capture.probe.interpreter import this_interpreter
 from capture.probe.torch_probe import TorchFacts, TorchRequest, probe_torch
 
 app = typer.Typer(no_args_is_help=True, help="What would be recorded about this machine.", rich_markup_mode=None)
-Python = Annotated[str, typer.Option(help="Interpreter whose torch is asked.")]
+Python = Annotated[str, typer.Option(metavar="PATH", help="Interpreter whose torch is asked; this one by default.")]
 
 
 def report(label: str, python: str) -> tuple[facts.HostReport, TorchFacts]:
@@ -26,23 +27,25 @@ def report(label: str, python: str) -> tuple[facts.HostReport, TorchFacts]:
 
 @app.command("show")
 def show(python: Python = "") -> None:
-    """Print what would be recorded about this host, from which source, with a reason for each null."""
+    """Print what would be recorded about this host.
+
+    Each fact with its source, each null with its reason.
+    """
     found, answers = report("this-host", python)
-    console = stdout()
     for name, value in flat(found.host).items():
         if name in ("schema", "label"):
             continue
         source = found.sources.get(name) or ("derived" if value is not None else "")
         reason = found.host.reasons.get(name, "")
-        shown = "null" if value is None else value
+        shown = "null" if value is None else as_text(value)
         origin = f"no value: {reason}" if value is None and reason else source
-        console.print(f"{name:24} {shown}    ({origin})" if origin else f"{name:24} {shown}", markup=False)
-    console.print("\nin each record, since it may move:", markup=False)
+        say(f"{name:24} {shown}    ({origin})" if origin else f"{name:24} {shown}")
+    say("\nin each record, since it may move:")
     environment = shape.encode(facts.environment(found.host, answers, ()))
     for name, value in environment.items():
         reason = null_reason(name, found, answers) if value is None else ""
         shown = f"null    (no value: {reason})" if reason else as_text(value)
-        console.print(f"{name:24} {shown}", markup=False)
+        say(f"{name:24} {shown}")
 
 
 def null_reason(name: str, found: facts.HostReport, answers: TorchFacts) -> str:
@@ -85,26 +88,26 @@ def init(
     context: typer.Context,
     label: Annotated[str, typer.Argument(help="Names the hardware, such as epyc-avx2; never a node or a person.")],
     python: Python = "",
-    title: Annotated[str, typer.Option(help="Short name for tabs; from the hardware by default.")] = "",
+    title: Annotated[str, typer.Option(metavar="TEXT", help="Short name for tabs; from the hardware by default.")] = "",
 ) -> None:
-    """Write this host's facts under a label; another machine under the same label is refused."""
-    import dataclasses
+    """Write this host's facts under a label.
 
+    Another machine under the same label is refused.
+    """
     book = handbook(context)
     check_label(label)
-    found, _ = report(label, python)
-    here = dataclasses.replace(found.host, title=title) if title else found.host
-    known = store.read_host(book, label)
-    if known is not None and known.fingerprint != fingerprint(here):
-        raise HostRefused(
-            f'label "{label}" names another machine ({"; ".join(differences(known, here))}); choose a new label'
-        )
-    changed = store.write_host(book, here)
+    try:
+        known = store.read_host(book, label)
+    except CaptureError as error:
+        complain(error.problems)
+        known = None  # damaged; the remedy is to write it again
+    here = report(label, python)[0].host
+    if known is not None and not preparation.same_machine(known, here):
+        preparation.refuse(known, label, here)
+    here = dataclasses.replace(here, title=title or (known.title if known else here.title))
+    changed = preparation.keep_host(book, here)
     path = book.relative(book.host_path(label))
-    stdout().print(
-        f"{'wrote' if changed else 'unchanged:'} {path}; now capture: capture run --host {label}",
-        markup=False,
-    )
+    say(f"{'wrote' if changed else 'unchanged:'} {path}; now capture: capture run --host {label}")
 
 
 @app.command("doctor")
@@ -113,7 +116,7 @@ def doctor(python: Python = "") -> None:
     found, answers = report("this-host", python)
     problems = facts.diagnose(found, answers)
     for name, reason, remedy in problems:
-        stdout().print(f"{name}: {reason}; {remedy}", markup=False)
+        say(f"{name}: {reason}; {remedy}")
     if problems:
         raise typer.Exit(EXIT_ATTENTION)
-    stdout().print("every probe that applies to this host works", markup=False)
+    say("every probe that applies to this host works")

@@ -10,7 +10,7 @@ from rich.console import Console
 
 from capture import catalogue, store
 from capture.check import check as run_rules
-from capture.cli.context import handbook, stderr, stdout
+from capture.cli.context import complain, handbook, say, stdout
 from capture.errors import EXIT_INVALID, EXIT_PRIVACY, CaptureError, Problem, suggestion
 from capture.report import comparison, matrix
 
@@ -24,7 +24,7 @@ def check(
         bool, typer.Option("--records-only", help="Skip the pages, whose rules need the site's Markdown.")
     ] = False,
 ) -> None:
-    """Check snippets, records and pages by static rules; execute nothing.
+    """Check snippets, records and pages; execute nothing.
 
     Exit code 0: no problem (stale and missing records are listed). 2: problems, each with path:line and what to do.
     3: something personal or secret is stored.
@@ -41,14 +41,13 @@ def check(
         page_problems = pages.check_pages(cat)
     found = run_rules(cat, strict_stale or [], page_problems)
     for note in found.notes:
-        stdout().print(f"note: {note}", markup=False)
-    for problem in found.problems:
-        stderr().print(str(problem), markup=False)
+        say(f"note: {note}")
+    complain(found.problems)
     counted = f"{len(cat.snippets)} snippets, {len(cat.records)} records, {len(cat.hosts)} hosts"
     if found.problems:
-        stderr().print(f"{len(found.problems)} problems in {counted}", markup=False)
+        complain([f"{len(found.problems)} problems in {counted}"])
         raise typer.Exit(EXIT_PRIVACY if found.private else EXIT_INVALID)
-    stdout().print(f"checked {counted}: no problem, {len(found.notes)} notes", markup=False)
+    say(f"checked {counted}: no problem, {len(found.notes)} notes")
 
 
 def status(
@@ -57,21 +56,27 @@ def status(
 ) -> None:
     """Show the matrix of snippets by hosts."""
     cat = catalogue.read(handbook(context))
+    complain([*cat.problems, *matrix.claim_problems(cat)])
     if as_json:
-        stdout().print(json.dumps(matrix.rows(cat), indent=2, ensure_ascii=False), markup=False)
+        stdout().out(json.dumps(matrix.rows(cat), indent=2, ensure_ascii=False))
         return
-    for problem in cat.problems:
-        stderr().print(str(problem), markup=False)
     if not cat.hosts:
-        stdout().print("no host has captured yet; start with: capture run", markup=False)
+        say("no host has captured yet; start with: capture run")
         return
-    console = Console(highlight=False, width=None if stdout().is_terminal else 200)
+    console = wide_console()
     console.print(matrix.table(cat))
+
+
+def wide_console() -> Console:
+    """Return a console for tables, which are not cut at 80 columns where they are piped."""
+    return Console(highlight=False, emoji=False, width=None if stdout().is_terminal else 200)
 
 
 def show(context: typer.Context, snippet: Annotated[str, typer.Argument(help="The id of a snippet.")]) -> None:
     """Show one snippet on all hosts, side by side."""
     cat = catalogue.read(handbook(context))
-    key = store.resolve(snippet.removeprefix("snippets/").removesuffix(".py"), cat.snippets)
-    console = Console(highlight=False)
+    key = snippet.removeprefix("snippets/").removesuffix(".py")
+    complain(problem for problem in cat.problems if problem.path.endswith((f"/{key}.py", f"/{key}.yaml", "/host.yaml")))
+    store.resolve(key, cat.snippets)
+    console = wide_console()
     console.print(comparison.snippet_on_hosts(cat, key, console.width))

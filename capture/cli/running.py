@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from types import FrameType
 from typing import Annotated
 
@@ -19,75 +20,89 @@ from rich.progress import (
     TimeElapsedColumn,
 )
 
-from capture import catalogue, runner, store
+from capture import plan, runner, store
 from capture.catalogue import Catalogue
-from capture.cli.context import handbook, stderr, stdout
-from capture.errors import EXIT_ATTENTION, EXIT_INVALID, EXIT_PRIVACY, CaptureError
+from capture.claims import Judgement
+from capture.cli.context import complain, handbook, say, stderr
+from capture.engines import Engines, choice
+from capture.errors import EXIT_ATTENTION, EXIT_INVALID, EXIT_OK, EXIT_PRIVACY, CaptureError
 from capture.host import LOCAL
-from capture.preparation import Decision, decide, read_for
+from capture.plan import Plan
+from capture.preparation import Decision, decide, keep_host, read_for
 from capture.probe.interpreter import this_interpreter
-from capture.report import summary
+from capture.report import judged_claims, summary
 
+CPUS = min(4, os.cpu_count() or 1)
+HELP = {
+    "ids": "Ids, globs or chapters; all by default.",
+    "host": "Store under this name of the hardware, to be committed.",
+    "python": "Interpreter that executes the snippets; this one by default.",
+    "force": "Execute also what is current.",
+    "runs": "Executions of each snippet.",
+    "jobs": "Snippets side by side; timing ones run alone.",
+    "failure": "Let a failure replace a good record.",
+    "noise": "Take timings on a busy host, marked as such.",
+    "engine": "auto forks a server that has imported torch where that is safe; or fresh, or forked.",
+    "dry": "Say what would be executed, and why.",
+}
 EXIT_INTERRUPTED = 130  # 128 + SIGINT, as shells report it
 
 
 def run(
     context: typer.Context,
-    ids: Annotated[list[str] | None, typer.Argument(help="Ids, globs or chapters; all by default.")] = None,
-    host: Annotated[str, typer.Option(help="Label of this host; without it the git-ignored folder local.")] = LOCAL,
-    python: Annotated[str, typer.Option(help="Interpreter that executes the snippets.")] = "",
-    force: Annotated[bool, typer.Option("--force", help="Execute also what is current.")] = False,
-    runs: Annotated[int | None, typer.Option(min=1, max=50, help="Executions of each snippet.")] = None,
-    jobs: Annotated[int, typer.Option("-j", "--jobs", min=1, help="Deterministic snippets side by side.")] = min(
-        4, os.cpu_count() or 1
-    ),
-    accept_failure: Annotated[bool, typer.Option(help="Let a failure replace a good record.")] = False,
-    accept_noise: Annotated[bool, typer.Option(help="Take timings on a busy host, marked as such.")] = False,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would be executed, and why.")] = False,
+    ids: Annotated[list[str] | None, typer.Argument(metavar="ID", help=HELP["ids"])] = None,
+    host: Annotated[str, typer.Option(metavar="LABEL", help=HELP["host"])] = LOCAL,
+    python: Annotated[str, typer.Option(metavar="PATH", help=HELP["python"])] = "",
+    force: Annotated[bool, typer.Option("--force", help=HELP["force"])] = False,
+    runs: Annotated[int | None, typer.Option(metavar="N", min=1, max=50, help=HELP["runs"])] = None,
+    jobs: Annotated[int, typer.Option("-j", "--jobs", metavar="N", min=1, help=HELP["jobs"])] = CPUS,
+    accept_failure: Annotated[bool, typer.Option("--accept-failure", help=HELP["failure"])] = False,
+    accept_noise: Annotated[bool, typer.Option("--accept-noise", help=HELP["noise"])] = False,
+    engine: Annotated[str, typer.Option(metavar="NAME", help=HELP["engine"])] = "auto",
+    dry_run: Annotated[bool, typer.Option("--dry-run", help=HELP["dry"])] = False,
 ) -> None:
-    """Execute the snippets that are missing or stale on this host and store what they print.
+    """Execute what is missing or stale and store what it prints.
+
+    Without --host the results go to docs/captures/local/, which git ignores.
 
     Exit code 0: nothing to read. 1: something changed, failed, was refused, or a claim broke. 2: invalid usage or
     data. 3: refused for privacy. 130: interrupted; what was finished is stored.
     """
     book = handbook(context)
     cat, chosen = read_for(book, host, ids or [])
-    broken_files = [problem for problem in cat.problems if problem.rule != "host"]
-    for problem in broken_files:
-        stderr().print(str(problem), markup=False)
-    decision = decide(cat, chosen, host, python or this_interpreter(), force)
-    if dry_run:
-        show_plan(decision, host)
-        return
-    if decision.prepared is None:
-        report_nothing(cat, decision, host, chosen)
-        raise typer.Exit(EXIT_INVALID if broken_files else attention(decision, [], cat, host, chosen))
-    prepare_host(decision, cat, host)
-    results = execute(decision, runner.Options(jobs, runs, accept_failure, accept_noise))
-    after = catalogue.read(book, labels=[host])
-    broken = summary.broken_claims(after, host, chosen)
-    for line in summary.run_summary(decision.plan, results, host, broken):
-        stdout().print(line, markup=False)
+    complain(cat.problems)
+    results: list[runner.Result] = []
+    engines = Engines(choice(engine), [cat.snippets[name] for name in chosen], lambda line: say(line, stderr()))
+    with contextlib.closing(engines):
+        decision = decide(cat, chosen, host, python or this_interpreter(), force, engines.facts)
+        if dry_run:
+            show_plan(decision, host)
+            raise typer.Exit(EXIT_INVALID if cat.problems else EXIT_OK)
+        if decision.prepared is None:
+            say("nothing to execute: every record this host can make is current")
+        else:
+            prepare_host(decision, cat, host)
+            options = runner.Options(jobs, runs, accept_failure, accept_noise, engine=engines.execute)
+            results = execute(decision, options)
+            cat, _ = read_for(book, host, ids or [])  # a damaged record is whole again once it is captured
+    judged = judged_claims.on_host(cat, host, chosen)
+    for line in summary.run_summary(decision.plan, results, host, judged.failing):
+        say(line)
+    complain(judged.problems)
     if decision.broken:
         raise CaptureError(f"torch fails to import in this interpreter: {decision.broken}; mend the installation")
-    raise typer.Exit(EXIT_INVALID if broken_files else attention(decision, results, after, host, chosen))
+    code = attention(decision.plan, results, judged.failing)
+    if (cat.problems or judged.problems) and code != EXIT_PRIVACY:
+        code = EXIT_INVALID
+    raise typer.Exit(code)
 
 
 def show_plan(decision: Decision, label: str) -> None:
     """Print what a run would execute and why."""
-    console = stdout()
     for step in decision.plan.steps:
-        console.print(f"would execute {step.snippet.id}: {step.why}", markup=False)
-    for line in summary.run_summary(decision.plan, [], label, []):
-        console.print(line, markup=False)
-
-
-def report_nothing(cat: Catalogue, decision: Decision, label: str, chosen: Sequence[str]) -> None:
-    """Say that nothing was executed, and why."""
-    console = stdout()
-    console.print("nothing to execute: every record this host can make is current", markup=False)
-    for line in summary.run_summary(decision.plan, [], label, summary.broken_claims(cat, label, chosen)):
-        console.print(line, markup=False)
+        say(f"would execute {step.snippet.id}: {step.why}")
+    for line in summary.plan_summary(decision.plan, label):
+        say(line)
 
 
 def prepare_host(decision: Decision, cat: Catalogue, label: str) -> None:
@@ -95,10 +110,11 @@ def prepare_host(decision: Decision, cat: Catalogue, label: str) -> None:
     assert decision.prepared is not None
     book, here = decision.prepared.book, decision.prepared.host
     store.sweep(book, label)
-    if label not in cat.hosts or (label == LOCAL and cat.hosts[label] != here):
-        store.write_host(book, here)
+    known = cat.hosts.get(label)
+    if known is None or known.label != label or (label == LOCAL and known != here):
+        keep_host(book, here)
         if label != LOCAL:
-            stdout().print(f"new host {label}: {book.relative(book.host_path(label))}", markup=False)
+            say(f"new host {label}: {book.relative(book.host_path(label))}")
 
 
 def execute(decision: Decision, options: runner.Options) -> list[runner.Result]:
@@ -108,47 +124,71 @@ def execute(decision: Decision, options: runner.Options) -> list[runner.Result]:
     steps = decision.plan.steps
     console = stderr()
     results: list[runner.Result] = []
-
-    def interrupt(number: int, frame: FrameType | None) -> None:
-        stop.set()
-        raise KeyboardInterrupt
-
-    previous = signal.signal(signal.SIGTERM, interrupt)
     progress = Progress(
         SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(),
         console=console, transient=True, disable=not console.is_terminal,
     )  # fmt: skip
+    bar = progress.add_task("capturing", total=len(steps))
+
+    def started(name: str) -> None:
+        progress.update(bar, description=name)
+
     try:
-        with progress:
-            bar = progress.add_task("capturing", total=len(steps))
-
-            def started(name: str) -> None:
-                progress.update(bar, description=name)
-
-            for result in runner.run(decision.prepared, steps, options, stop, started):
+        with (
+            progress,
+            stopped_by_signals(stop),
+            # Closed at once when anything goes wrong here: nothing may go on executing meanwhile.
+            contextlib.closing(runner.run(decision.prepared, steps, options, stop, started)) as running,
+        ):
+            for result in running:
                 results.append(result)
                 progress.advance(bar)
-                console.print(summary.line(result), markup=False)
-    except (KeyboardInterrupt, runner.Interrupted):
-        console.print(
+                say(summary.line(result), console)
+    except runner.Interrupted:
+        say(
             f"interrupted: {len(results)} of {len(steps)} finished and stored; the same command goes on from here",
-            markup=False,
+            console,
         )
         raise typer.Exit(EXIT_INTERRUPTED) from None
-    finally:
-        signal.signal(signal.SIGTERM, previous)
     return results
 
 
-def attention(
-    decision: Decision, results: Sequence[runner.Result], cat: Catalogue, label: str, chosen: Sequence[str]
-) -> int:
-    """Return the exit code for what happened."""
+@contextlib.contextmanager
+def stopped_by_signals(stop: threading.Event) -> Iterator[None]:
+    """Set `stop` at Ctrl-C, at a request to end, and when the terminal goes.
+
+    Nothing is raised, since an exception at any point of the scheduling could leave a process or a lock behind, and
+    further signals do nothing. A signal that the caller ignores, as nohup does, does nothing here either; snippets
+    start with none ignored, because a handler, unlike an ignored signal, is not inherited.
+    """
+    names = ("SIGINT", "SIGTERM", "SIGHUP")  # Windows lacks the last
+    numbers = [number for name in names if (number := getattr(signal, name, None)) is not None]
+    received: list[int] = []
+
+    def nothing(number: int, frame: FrameType | None) -> None:
+        pass
+
+    def handle(number: int, frame: FrameType | None) -> None:
+        for other in numbers:  # first: a second signal inside `set` would wait for its lock for ever
+            signal.signal(other, nothing)
+        received.append(number)
+        stop.set()
+
+    previous = {number: signal.getsignal(number) for number in numbers}
+    for number, before in previous.items():
+        signal.signal(number, nothing if before is signal.SIG_IGN else handle)
+    try:
+        yield
+    finally:
+        for number, before in previous.items():
+            signal.signal(number, signal.SIG_IGN if received else before)
+
+
+def attention(found: Plan, results: Sequence[runner.Result], failing: Sequence[tuple[str, Judgement]]) -> int:
+    """Return the exit code for what happened, where no file is faulty."""
     if any(result.kind == "private" for result in results):
         return EXIT_PRIVACY
     unsettled = any(result.kind in summary.ATTENTION for result in results)
-    failed_before = any(item.status != "ok" for item in decision.plan.current)
-    if unsettled or failed_before or summary.broken_claims(cat, label, chosen):
-        return EXIT_ATTENTION
-    lacking_torch = any("torch" in reason for reasons in decision.plan.unmet.values() for reason in reasons)
-    return EXIT_ATTENTION if lacking_torch else 0
+    failed_before = any(item.status != "ok" for item in found.current)
+    # A whole handbook that waits for torch is something to read; another version or package is an unmet gate.
+    return EXIT_ATTENTION if unsettled or failed_before or failing or plan.lacks_torch(found) else EXIT_OK

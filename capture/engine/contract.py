@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import re
 import signal
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import IO, Literal, Protocol
 
 from capture.record import Status
 
 KEPT = 64 * 1024  # bytes of a stream that are kept, as head and tail
 OUTPUT_LIMIT = 64 * 1024 * 1024  # bytes of a stream at which the execution is ended
+# Last words for lack of memory: of Python, NumPy and torch as exceptions, of torch's CPU allocator, of C++.
+NO_MEMORY = re.compile(
+    rb"^[\w.]*(?:MemoryError|OutOfMemoryError)\b|DefaultCPUAllocator: can't allocate memory"
+    rb"|^ *what\(\): +std::bad_alloc"
+)
 Stopped = Literal["timeout", "output_limit", "out_of_memory", "interrupted"]
 
 
@@ -66,6 +72,22 @@ class Outcome:
     temporary: str
 
 
+class Process(Protocol):
+    """The running main process of an execution, as `subprocess.Popen` and the forked engine provide it."""
+
+    pid: int
+
+    def wait(self, timeout: float | None = None) -> int:
+        """Return the exit code; raises subprocess.TimeoutExpired."""
+
+    def kill(self) -> None:
+        """Send SIGKILL."""
+
+
+# Starts the script of a request in its working folder, with an environment and files for stdout and stderr.
+Start = Callable[[Request, Path, dict[str, str], IO[bytes], IO[bytes]], Process]
+
+
 def status(outcome: Outcome, expected: int) -> Status:
     """Name the way an execution ended; `expected` is the exit code that the snippet declares."""
     if outcome.stopped == "interrupted":
@@ -74,15 +96,15 @@ def status(outcome: Outcome, expected: int) -> Status:
         return outcome.stopped
     if outcome.code == expected:
         return "ok"
-    if outcome.code < 0:
-        return "crashed"
     last = outcome.stderr.tail or outcome.stderr.head
-    line = last.rstrip().rpartition(b"\n")[2]
-    if line.startswith((b"MemoryError", b"torch.OutOfMemoryError", b"torch.cuda.OutOfMemoryError")) or (
-        b"DefaultCPUAllocator: can't allocate memory" in line
-    ):
+    if NO_MEMORY.search(last.rstrip().rpartition(b"\n")[2]):
         return "out_of_memory"
-    return "error"
+    return "crashed" if is_crash(outcome.code) else "error"
+
+
+def is_crash(code: int) -> bool:
+    """Tell whether an exit code means that the system ended the process: a signal, or a Windows exception."""
+    return code < 0 or code >= 0xC0000000
 
 
 def signal_name(code: int) -> str | None:

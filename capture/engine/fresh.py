@@ -11,24 +11,24 @@ import sys
 import tempfile
 import threading
 import time
-import uuid
 from pathlib import Path
+from typing import IO
 
 from capture import environment
-from capture.engine import processes
-from capture.engine.contract import KEPT, OUTPUT_LIMIT, Outcome, Request, Stopped, Stream
+from capture.engine import processes, streams
+from capture.engine.contract import OUTPUT_LIMIT, Outcome, Process, Request, Start, Stopped, is_crash
 from capture.errors import CaptureError, HostBroken
 
 POLL = 0.02  # seconds between looks at the clock and the sizes
 SAMPLE = 0.1  # seconds between looks at memory, which costs more
-FATAL = b"Fatal Python error: "  # where faulthandler's report begins
+SAMPLE_SHARE = 0.05  # of the time, at most, is spent on them
 
 
-def execute(request: Request, stop: threading.Event) -> Outcome:
+def execute(request: Request, stop: threading.Event, begin: Start | None = None) -> Outcome:
     """Execute once and return how it ended; nothing of it runs afterwards and its folders are gone.
 
-    `stop` ends it early. Raises HostBroken when the interpreter cannot be started, CaptureError when no temporary
-    folder can be made.
+    `stop` ends it early, `begin` starts the script in another way than by a new interpreter. Raises HostBroken when
+    the interpreter cannot be started, CaptureError when no temporary folder can be made.
     """
     try:
         root = Path(tempfile.mkdtemp(prefix="capture-"))
@@ -37,14 +37,14 @@ def execute(request: Request, stop: threading.Event) -> Outcome:
             f"no temporary folder: {error.strerror}; free space or set TMPDIR, then run again"
         ) from error
     try:
-        return execute_in(root, request, stop)
+        return execute_in(root, request, stop, begin or start)
     except OSError as error:
         raise CaptureError(f"the execution failed: {error.strerror or error}; free space, then run again") from error
     finally:
-        shutil.rmtree(root, ignore_errors=True)
+        remove(root)
 
 
-def execute_in(root: Path, request: Request, stop: threading.Event) -> Outcome:
+def execute_in(root: Path, request: Request, stop: threading.Event, begin: Start) -> Outcome:
     """Execute in a folder that holds the working folder, a home, a temporary folder and the captured streams."""
     work, home, temporary = (root / name for name in ("work", "home", "tmp"))
     for folder in (work, home, temporary):
@@ -52,49 +52,60 @@ def execute_in(root: Path, request: Request, stop: threading.Event) -> Outcome:
     for name, source in request.files.items():
         (work / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(source, work / name)
-    mark = uuid.uuid4().hex
+    mark = processes.new_mark()
     env = environment.of_snippet(os.environ, request.env, home, temporary) | {processes.MARK: mark}
+    killed_before = processes.kernel_memory_kills()
+    # Appending: a process that opens its output anew, as /dev/stdout, leaves no hole. Kept open, because the snippet
+    # may remove the folder.
+    with (root / "stdout").open("a+b") as out, (root / "stderr").open("a+b") as err:
+        started = time.monotonic()
+        process = begin(request, work, env, out, err)
+        family = processes.Family(process.pid, mark)
+        at_limit = 0
+        try:
+            watcher = Watcher(process, family, (out, err), request, stop, started)
+            stopped = watcher.watch()
+            if stopped == "timeout":
+                at_limit = streams.size(err)
+                ask_where(process)
+            if stopped:
+                end_main(process)
+        except BaseException:
+            # Whatever went wrong here, nothing may outlive the execution.
+            try:
+                end_main(process)
+            finally:
+                family.end(grace=0.0)
+            raise
+        code = process.wait()
+        seconds = time.monotonic() - started
+        left = family.end(grace=0.0 if stopped else 0.5)
+        if not stopped and code == -9 and processes.kernel_memory_kills() > killed_before:
+            stopped = "out_of_memory"
+        stderr, diagnostics = streams.read(err), ""
+        if stopped == "timeout" or (not stopped and is_crash(code)):
+            stderr, diagnostics = streams.split_report(err, at_limit)
+        return Outcome(
+            code=code, stopped=stopped, stdout=streams.read(out), stderr=stderr, diagnostics=diagnostics,
+            left_processes=0 if stopped else left, seconds=seconds, cpu_seconds=watcher.cpu, peak_memory=watcher.peak,
+            work=str(work), home=str(home), temporary=str(root),
+        )  # fmt: skip
+
+
+def start(request: Request, work: Path, env: dict[str, str], out: IO[bytes], err: IO[bytes]) -> subprocess.Popen[bytes]:
+    """Start the interpreter with the script; raises HostBroken when it cannot be."""
     # faulthandler reports where each thread stands when a time limit ends the process with SIGABRT.
     command = [request.python, "-X", "faulthandler", str(work / request.script)]
-    since, started = time.time(), time.monotonic()
-    with (root / "stdout").open("wb") as out, (root / "stderr").open("wb") as err:
-        try:
-            process = subprocess.Popen(
-                command,
-                cwd=work,
-                env=env,
-                stdin=subprocess.DEVNULL,
-                stdout=out,
-                stderr=err,
-                start_new_session=True,
-            )
-        except OSError as error:
-            raise HostBroken(
-                f"cannot start {Path(request.python).name}: {error.strerror}; pass --python PATH of an interpreter"
-            ) from error
-    no_core_file(process.pid)
     try:
-        watcher = Watcher(process, root, request, stop, started)
-        stopped = watcher.watch()
-        at_limit = (root / "stderr").stat().st_size
-        if stopped == "timeout":
-            ask_where(process)
-        if stopped:
-            end_main(process)
-    except BaseException:
-        # Whatever went wrong here, nothing may outlive the execution.
-        end_main(process)
-        processes.end(process.pid, mark, since, grace=0.0)
-        raise
-    code = process.wait()
-    seconds = time.monotonic() - started
-    left = processes.end(process.pid, mark, since, grace=0.0 if stopped else 0.5)
-    stderr, diagnostics = split_report(root / "stderr", at_limit if stopped == "timeout" else 0)
-    return Outcome(
-        code=code, stopped=stopped, stdout=read_stream(root / "stdout"), stderr=stderr, diagnostics=diagnostics,
-        left_processes=0 if stopped else left, seconds=seconds, cpu_seconds=watcher.cpu, peak_memory=watcher.peak,
-        work=str(work), home=str(home), temporary=str(root),
-    )  # fmt: skip
+        process = subprocess.Popen(
+            command, cwd=work, env=env, stdin=subprocess.DEVNULL, stdout=out, stderr=err, start_new_session=True
+        )
+    except OSError as error:
+        raise HostBroken(
+            f"cannot start {Path(request.python).name}: {error.strerror}; pass --python PATH of an interpreter"
+        ) from error
+    no_core_file(process.pid)
+    return process
 
 
 class Watcher:
@@ -102,39 +113,52 @@ class Watcher:
 
     def __init__(
         self,
-        process: subprocess.Popen[bytes],
-        root: Path,
+        process: Process,
+        family: processes.Family,
+        captured: tuple[IO[bytes], IO[bytes]],
         request: Request,
         stop: threading.Event,
         started: float,
     ) -> None:
-        self.process, self.root, self.request, self.stop, self.started = process, root, request, stop, started
+        self.process, self.family, self.captured = process, family, captured
+        self.request, self.stop, self.started = request, stop, started
         self.peak = 0
         self.cpu = 0.0
 
     def watch(self) -> Stopped | None:
-        """Return why the process must be ended, or None when it ended by itself."""
-        sampled = self.started
+        """Return why the process must be ended, or None when it ended by itself within its limits."""
+        due = self.started
         while True:
             with contextlib.suppress(subprocess.TimeoutExpired):
                 self.process.wait(POLL)
-                return None
+                return "output_limit" if self.floods() else None
             now = time.monotonic()
             if self.stop.is_set():
                 return "interrupted"
-            if max((self.root / name).stat().st_size for name in ("stdout", "stderr")) > OUTPUT_LIMIT:
+            if self.floods():
                 return "output_limit"
             if now - self.started > self.request.timeout:
                 return "timeout"
-            if now - sampled >= SAMPLE:
-                sampled = now
-                resident, cpu = processes.tree_usage(self.process.pid)
-                self.peak, self.cpu = max(self.peak, resident), max(self.cpu, cpu)
-                if resident > self.request.memory:
+            if now >= due:
+                if self.starves():
                     return "out_of_memory"
+                # On a machine with thousands of processes a look takes long; it must not disturb what is timed.
+                due = now + max(SAMPLE, (time.monotonic() - now) / SAMPLE_SHARE)
+
+    def floods(self) -> bool:
+        """Tell whether a stream is beyond its limit."""
+        return max(map(streams.size, self.captured)) > OUTPUT_LIMIT
+
+    def starves(self) -> bool:
+        """Measure memory and CPU time, and tell whether memory is beyond its limit."""
+        resident, cpu = self.family.usage()
+        if resident > self.request.memory:  # forked processes share pages, which are counted once here
+            resident = self.family.footprint()
+        self.peak, self.cpu = max(self.peak, resident), max(self.cpu, cpu)
+        return resident > self.request.memory
 
 
-def end_main(process: subprocess.Popen[bytes]) -> None:
+def end_main(process: Process) -> None:
     """Kill the main process with its group."""
     processes.kill_group(process.pid)
     with contextlib.suppress(OSError):
@@ -142,7 +166,7 @@ def end_main(process: subprocess.Popen[bytes]) -> None:
     process.wait()
 
 
-def ask_where(process: subprocess.Popen[bytes]) -> None:
+def ask_where(process: Process) -> None:
     """Let faulthandler write where every thread stands, then give it a moment to end."""
     if os.name == "posix":
         with contextlib.suppress(ProcessLookupError):
@@ -160,39 +184,11 @@ def no_core_file(pid: int) -> None:
             resource.prlimit(pid, resource.RLIMIT_CORE, (0, 0))
 
 
-def read_stream(path: Path, end: int | None = None) -> Stream:
-    """Return head and tail of a captured file, KEPT bytes in all, cut at line ends where lines are short."""
-    total = path.stat().st_size if end is None else end
-    with path.open("rb") as file:
-        if total <= KEPT:
-            return Stream(file.read(total), b"", total)
-        head = file.read(KEPT // 2)
-        file.seek(total - KEPT // 2)
-        tail = file.read(KEPT // 2)
-    if b"\n" in head[-4096:]:
-        head = head[: head.rindex(b"\n") + 1]
-    if b"\n" in tail[:4096]:
-        tail = tail[tail.index(b"\n") + 1 :]
-    # Otherwise a character may be cut in two; give up its bytes.
-    while head and head[-1] & 0xC0 == 0x80 and not head.endswith(b"\n"):
-        head = head[:-1]
-    if head and head[-1] >= 0xC0:
-        head = head[:-1]
-    while tail and tail[0] & 0xC0 == 0x80:
-        tail = tail[1:]
-    return Stream(head, tail, total)
-
-
-def split_report(path: Path, start: int) -> tuple[Stream, str]:
-    """Return stderr without faulthandler's report, and the report.
-
-    The report starts at or after `start`, on a line of its own.
-    """
-    stream = read_stream(path)
-    data = stream.tail or stream.head
-    offset = stream.total - len(data)
-    position = data.find(FATAL, max(0, start - offset))
-    if position < 0 or (position > 0 and data[position - 1 : position] != b"\n"):
-        return stream, ""
-    report = data[position:].decode("utf-8", "backslashreplace")
-    return read_stream(path, end=offset + position), report
+def remove(root: Path) -> None:
+    """Remove a folder, also where the snippet took the permission to do so."""
+    shutil.rmtree(root, ignore_errors=True)
+    if root.is_dir():
+        for folder, _, _ in os.walk(root):
+            with contextlib.suppress(OSError):
+                Path(folder).chmod(0o700)
+        shutil.rmtree(root, ignore_errors=True)

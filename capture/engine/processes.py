@@ -4,34 +4,118 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import signal
 import time
+import uuid
+from pathlib import Path
 
 import psutil
 
 MARK = "CAPTURE_EXECUTION"  # inherited by every process of an execution, also by one that left its session
-GONE = (psutil.NoSuchProcess, psutil.ZombieProcess)
 
 
-def members(pid: int, mark: str, since: float) -> list[psutil.Process]:
-    """Return the living processes of an execution other than its main one.
+class Family:
+    """The main process of an execution and everything it started, also what left its session or its parent.
 
-    They share its session, carry its mark in their environment, or descend from it; `since` (epoch seconds) limits
-    the search to younger processes, because process numbers are reused.
+    They descend from it when looked at, share its session, or carry its mark in their environment.
     """
-    found: dict[int, psutil.Process] = {}
-    with contextlib.suppress(psutil.Error):
-        for process in psutil.Process(pid).children(recursive=True):
-            found[process.pid] = process
-    for process in psutil.process_iter():
-        if process.pid in (pid, os.getpid()) or process.pid in found:
-            continue
-        with contextlib.suppress(psutil.Error, OSError):
-            if process.create_time() < since - 1:
+
+    def __init__(self, main: int, mark: str) -> None:
+        self.main, self.mark = main, mark
+        self.seen: dict[int, psutil.Process] = {}
+        # Process numbers are reused; nothing that is older than the main process belongs to it.
+        self.since = time.time() - 5
+        with contextlib.suppress(psutil.Error):
+            self.since = psutil.Process(main).create_time() - 0.05
+
+    def usage(self) -> tuple[int, float]:
+        """Return (resident bytes, CPU seconds) of the main process and its living descendants, and remember them."""
+        resident, cpu = 0, 0.0
+        for process in self.tree():
+            with contextlib.suppress(psutil.Error):
+                with process.oneshot():
+                    resident += process.memory_info().rss
+                    times = process.cpu_times()
+                cpu += times.user + times.system
+                if process.pid == self.main:  # what its ended children used, which it has waited for
+                    cpu += getattr(times, "children_user", 0.0) + getattr(times, "children_system", 0.0)
+        return resident, cpu
+
+    def footprint(self) -> int:
+        """Return resident bytes with shared pages counted once, where the system tells; slower than `usage`."""
+        return sum(proportional(process) for process in self.tree())
+
+    def tree(self) -> list[psutil.Process]:
+        """Return the main process and its living descendants."""
+        try:
+            main = psutil.Process(self.main)
+            below = main.children(recursive=True)
+        except psutil.Error:
+            return []
+        self.seen |= {process.pid: process for process in below}
+        return [main, *below]
+
+    def left(self) -> list[psutil.Process]:
+        """Return the living processes other than the main one."""
+        found = {pid: process for pid, process in self.seen.items() if living(process)}
+        for pid in psutil.pids():
+            if pid in found or pid in (self.main, os.getpid()):
                 continue
-            if session(process.pid) == pid or process.environ().get(MARK) == mark:
-                found[process.pid] = process
-    return [process for process in found.values() if living(process)]
+            with contextlib.suppress(psutil.Error, OSError):
+                process = psutil.Process(pid)
+                if process.create_time() < self.since:
+                    continue
+                if session(pid) == self.main or process.environ().get(MARK) == self.mark:
+                    found[pid] = process
+        return [process for process in found.values() if living(process)]
+
+    def end(self, grace: float) -> int:
+        """End everything that is left once the main process has ended, and return how many processes that were.
+
+        Helpers that are already on their way out, such as multiprocessing's resource tracker, get `grace` seconds.
+        """
+        left = self.left()
+        deadline = time.monotonic() + grace
+        while left and time.monotonic() < deadline:
+            time.sleep(0.02)
+            left = [process for process in left if living(process)] or self.left()
+        counted = len(left)
+        kill_group(self.main)  # all at once: a chain of short-lived processes outruns any search
+        deadline = time.monotonic() + 5
+        while left and time.monotonic() < deadline:
+            for process in left:
+                with contextlib.suppress(psutil.Error):
+                    process.kill()
+            time.sleep(0.01)
+            left = self.left()  # a dying process may have started another
+        return counted
+
+
+def new_mark() -> str:
+    """Return a mark for one execution; it names this process, so that a later run knows whether that still lives."""
+    return f"{os.getpid()}-{uuid.uuid4().hex}"
+
+
+def end_abandoned() -> int:
+    """End what executions left whose runner was killed before it could do so; return how many processes."""
+    ended = 0
+    for pid in psutil.pids():
+        with contextlib.suppress(psutil.Error, OSError, ValueError):
+            process = psutil.Process(pid)
+            mark = process.environ().get(MARK, "")
+            if mark and not is_older(int(mark.partition("-")[0]), process):
+                process.kill()
+                ended += 1
+    return ended
+
+
+def is_older(pid: int, child: psutil.Process) -> bool:
+    """Tell whether a process of this number lives and may have started the child; a reused number is younger."""
+    try:
+        return living(runner := psutil.Process(pid)) and runner.create_time() <= child.create_time()
+    except psutil.NoSuchProcess:
+        return False
 
 
 def session(pid: int) -> int | None:
@@ -49,45 +133,23 @@ def living(process: psutil.Process) -> bool:
         return False
 
 
-def tree_usage(pid: int) -> tuple[int, float]:
-    """Return (resident bytes, CPU seconds) of a process and its living descendants."""
-    resident, cpu = 0, 0.0
-    try:
-        main = psutil.Process(pid)
-        processes = [main, *main.children(recursive=True)]
-    except psutil.Error:
-        return 0, 0.0
-    for process in processes:
-        with contextlib.suppress(psutil.Error):
-            with process.oneshot():
-                resident += process.memory_info().rss
-                times = process.cpu_times()
-            cpu += times.user + times.system
-            if process is main:  # what its ended children used, which it has waited for
-                cpu += getattr(times, "children_user", 0.0) + getattr(times, "children_system", 0.0)
-    return resident, cpu
+def proportional(process: psutil.Process) -> int:
+    """Return a process's resident bytes, its shared pages divided by the processes that share them (Linux)."""
+    with contextlib.suppress(OSError):
+        found = re.search(r"^Pss:\s+(\d+) kB", Path(f"/proc/{process.pid}/smaps_rollup").read_text("ascii"), re.M)
+        if found:
+            return int(found[1]) * 1024
+    with contextlib.suppress(psutil.Error):
+        return int(process.memory_info().rss)
+    return 0
 
 
-def end(pid: int, mark: str, since: float, grace: float) -> int:
-    """End everything an execution left and return how many processes that were.
-
-    Helpers that are already on their way out, such as multiprocessing's resource tracker, get `grace` seconds.
-    """
-    left = members(pid, mark, since)
-    deadline = time.monotonic() + grace
-    while left and time.monotonic() < deadline:
-        time.sleep(0.02)
-        left = [process for process in left if living(process)]
-    counted = len(left)
-    deadline = time.monotonic() + 5
-    while left and time.monotonic() < deadline:
-        kill_group(pid)
-        for process in left:
-            with contextlib.suppress(psutil.Error):
-                process.kill()
-        time.sleep(0.01)
-        left = members(pid, mark, since)  # a dying process may have started another
-    return counted
+def kernel_memory_kills() -> int:
+    """Return how many processes Linux has killed for lack of memory since it started; 0 elsewhere."""
+    with contextlib.suppress(OSError):
+        found = re.search(r"^oom_kill (\d+)", Path("/proc/vmstat").read_text("ascii"), re.MULTILINE)
+        return int(found[1]) if found else 0
+    return 0
 
 
 def kill_group(pid: int) -> None:

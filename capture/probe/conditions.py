@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
+import threading
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -89,12 +90,16 @@ def judge(before: Reading, after: Reading, load_before: float | None) -> tuple[C
     return found, " and ".join(noise)
 
 
-def wait_until_quiet(patience: float, window: float = 0.5) -> str:
-    """Wait up to `patience` seconds for a quiet window; return why there was none, or nothing."""
+def wait_until_quiet(patience: float, window: float = 0.5, stop: threading.Event | None = None) -> str:
+    """Wait up to `patience` seconds for a quiet window, less when `stop` is set.
+
+    Returns why there was none, or nothing.
+    """
     deadline = time.monotonic() + patience
+    pause = stop or threading.Event()
     while True:
         before = read()
-        time.sleep(window)
+        stopped = pause.wait(window)
         _, noise = judge(before, read(), None)
-        if not noise or time.monotonic() >= deadline:
+        if not noise or stopped or time.monotonic() >= deadline:
             return noise

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Iterable, Mapping
@@ -11,6 +12,7 @@ from pathlib import Path
 
 from capture import environment
 from capture.errors import HostBroken
+from capture.probe.torch_probe import locate, shown_path
 
 # Executed by the other interpreter, with its standard library alone. torch's own version file is read as text: the
 # package metadata of some wheels lacks the local suffix (+cu130) that torch itself reports.
@@ -52,7 +54,7 @@ json.dump({
 
 @dataclass(frozen=True)
 class Interpreter:
-    """One interpreter: its path as given, version, installed versions, and the folders it prints paths of."""
+    """One interpreter: its absolute path, version, installed versions, and the folders it prints paths of."""
 
     path: str
     version: str
@@ -68,17 +70,14 @@ def read_interpreter(path: str, packages: Iterable[str], modules: Iterable[str])
 
     Raises HostBroken when it cannot be started, fails or does not answer within a minute.
     """
-    import os
-
     name = Path(path).name
+    path = locate(path, shown_path(path))  # absolute: snippets run in another folder
     question = json.dumps([sorted({*packages, "torch"}), sorted(set(modules))])
     try:
         answer = subprocess.run(
             [path, "-c", SCRIPT], input=question, capture_output=True, text=True, encoding="utf-8", timeout=60,
             env=environment.inherited(os.environ) | {"PYTHONUTF8": "1", "PYTHONNOUSERSITE": "1"}, check=False,
         )  # fmt: skip
-    except FileNotFoundError as error:
-        raise HostBroken(f"no interpreter {name} at the path given; pass --python PATH of an existing one") from error
     except (OSError, subprocess.TimeoutExpired) as error:
         kind = type(error).__name__
         raise HostBroken(f"the interpreter {name} cannot be used: {kind}; pass another with --python") from error

@@ -93,6 +93,19 @@ def parse(text: str) -> TorchFacts:
     return facts
 
 
+def question_text(request: TorchRequest) -> str:
+    """Return what the script reads on its standard input."""
+    return json.dumps(dataclasses.asdict(request))
+
+
+def facts_of(text: str) -> TorchFacts:
+    """Return the facts in the output of a script that was executed to its end; raises HostBroken where it was not."""
+    report = last_report(text)
+    if report is None or report["pending"] is not None:
+        raise HostBroken("the probe of torch did not finish")
+    return completed(parse(text))
+
+
 def probe_torch(python: str, request: TorchRequest, timeout: float = 120.0) -> TorchFacts:
     """Execute the script with an interpreter (a path, or a name on PATH) and return its facts.
 
@@ -102,7 +115,7 @@ def probe_torch(python: str, request: TorchRequest, timeout: float = 120.0) -> T
     """
     shown = shown_path(python)
     command = [locate(python, shown), str(SCRIPT)]
-    text = json.dumps(dataclasses.asdict(request))
+    text = question_text(request)
     # A folder of its own: a file named torch.py in the current one must not be found.
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         try:
@@ -121,6 +134,11 @@ def probe_torch(python: str, request: TorchRequest, timeout: float = 120.0) -> T
     facts = parse(outcome.stdout)
     if pending is not None:
         facts = dataclasses.replace(facts, errors={**facts.errors, str(pending): ending(outcome, timeout)})
+    return completed(facts)
+
+
+def completed(facts: TorchFacts) -> TorchFacts:
+    """Return the facts with what the script cannot tell: the driver, and a container's quota."""
     if facts.driver is None:
         driver, reason = read_driver(facts.accelerators)
         errors = {**facts.errors, "driver": reason} if reason else facts.errors

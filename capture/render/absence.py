@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Mapping
 
 from capture.host import LOCAL
 from capture.render.model import Absence
@@ -32,7 +32,7 @@ def on_host(site: Site, snippet: Snippet, label: str, state: State) -> Absence:
     if state.kind == "gate unmet":
         return Absence(
             headline=f"Not captured on {where}: {listed(state.reasons)}.",
-            reasons=tuple(answers(site, snippet, label)),
+            reasons=answers(site, snippet, label),
             advice=f"On a host that {having(snippet)}:",
             command=command(snippet),
         )
@@ -44,34 +44,34 @@ def nowhere(site: Site, snippet: Snippet) -> Absence:
     states = {label: site.states[label, snippet.id] for label in site.order}
     unmet = [label for label, state in states.items() if state.kind == "gate unmet"]
     if not states:
-        return Absence("Not captured yet: no host has captured anything here.", (), "On your machine:", command(snippet))
+        return Absence("Not captured yet: no host has captured here.", (), "On your machine:", command(snippet))
+    reasons = answers(site, snippet, *unmet)
     if len(unmet) == len(states):
-        reasons = tuple(reason for label in unmet for reason in answers(site, snippet, label))
         lacking = listed(dict.fromkeys(words for label in unmet for words in states[label].reasons))
-        return Absence(
-            f"Not captured on any host here: {lacking}.", reasons, f"On a host that {having(snippet)}:", command(snippet)
-        )
-    missing = [label for label in states if label not in unmet]
-    reasons = tuple(reason for label in unmet for reason in answers(site, snippet, label))
-    target = missing[0]
-    return Absence(
-        "Not captured on any host here yet.", reasons, f"On {site.titles[target]}:", command(snippet, target)
-    )
+        headline = f"Not captured on any host here: {lacking}."
+        return Absence(headline, reasons, f"On a host that {having(snippet)}:", command(snippet))
+    able = next(label for label in states if label not in unmet)
+    return Absence("Not captured on any host here yet.", reasons, f"On {site.titles[able]}:", command(snippet, able))
 
 
-def answers(site: Site, snippet: Snippet, label: str) -> Iterable[str]:
-    """Say what a host answers to the gates that are not met."""
-    gates = site.catalogue.gates(label) or {}
-    where = "this machine" if label == LOCAL else site.titles[label]
-    for gate in unmet_gates(snippet, gates):
-        bare = gate.removeprefix("!")
-        if bare in ASKS and not gate.startswith("!") and not gates.get("rocm"):
-            yield f"{ASKS[bare]} is False on {where}"
-        elif bare.startswith("module:"):
-            verb = "imports" if gate.startswith("!") else "cannot import"
-            yield f"{where} {verb} {bare.removeprefix('module:')}"
-        else:
-            yield f"{where} says {bare}: {'yes' if gate.startswith('!') else 'no'}"
+def answers(site: Site, snippet: Snippet, *labels: str) -> tuple[str, ...]:
+    """Say what hosts answer to the gates that they do not meet, each answer once."""
+    said: dict[str, list[str]] = {}
+    for label in labels:
+        gates = site.gates[label]
+        for gate in unmet_gates(snippet, gates):
+            said.setdefault(answer(gate, gates), []).append(site.titles[label])
+    return tuple(f"{words} on {listed(names)}" for words, names in said.items())
+
+
+def answer(gate: str, gates: Mapping[str, bool]) -> str:
+    """Say what a host answers to one gate that it does not meet."""
+    bare = gate.removeprefix("!")
+    if bare.startswith("module:"):
+        return f"{bare.removeprefix('module:')} can{'' if gate.startswith('!') else 'not'} be imported"
+    if bare in ASKS and not gate.startswith("!") and not gates.get("rocm"):
+        return f"{ASKS[bare]} is False"
+    return f"{bare} is {'yes' if gate.startswith('!') else 'no'}"
 
 
 def having(snippet: Snippet) -> str:

@@ -10,7 +10,7 @@ from capture.render import absence
 from capture.render.links import Links
 from capture.render.model import Card, Panel, Source
 from capture.render.request import Request
-from capture.render.result import result
+from capture.render.result import judgements, result
 from capture.render.site import Site
 from capture.snippet import Snippet
 from capture.state import gate_words
@@ -23,6 +23,7 @@ def card(site: Site, request: Request, links: Links, uid: str, indexed: bool = T
     found = site.catalogue.of_snippet(snippet.id)
     return Card(
         uid=uid,
+        label=label(snippet, uid),
         snippet=snippet.id,
         title=snippet.title,
         path=snippet.path,
@@ -36,6 +37,17 @@ def card(site: Site, request: Request, links: Links, uid: str, indexed: bool = T
         by_tool=absence.command(snippet),
         actions=links.actions(snippet),
     )
+
+
+def first_uid(snippet: Snippet) -> str:
+    """Return the id of the first card of a snippet on a page; no other snippet's, since none holds a hyphen."""
+    return f"capture-{snippet.id.replace('/', '-')}"
+
+
+def label(snippet: Snippet, uid: str) -> str:
+    """Return the card's name for those who hear the page; names of landmarks differ."""
+    number = uid.removeprefix(first_uid(snippet)).lstrip("-")
+    return f"Result of {snippet.id}{f', card {number}' if number else ''}"
 
 
 def by_hand(snippet: Snippet) -> str:
@@ -63,7 +75,8 @@ def panels(site: Site, request: Request, links: Links, uid: str, indexed: bool) 
         return (label != request.host, label == LOCAL, (label, snippet.id) not in records, rank[label])
 
     order = sorted(site.order, key=place)
-    chosen = request.host or next(label for label in order if (label, snippet.id) in records)
+    chosen = next(label for label in order if label == request.host or (label, snippet.id) in records)
+    judged = judgements(site, snippet)
     seen: dict[str, str] = {}
     shown = []
     for label in order:
@@ -80,7 +93,7 @@ def panels(site: Site, request: Request, links: Links, uid: str, indexed: bool) 
                 tab_id=f"{panel_id}-tab",
                 panel_id=panel_id,
                 chosen=label == chosen,
-                result=result(site, snippet, item, links, same_as, indexed and not same_as) if item else None,
+                result=result(site, snippet, item, links, judged, same_as, indexed and not same_as) if item else None,
                 absence=None if item else absence.on_host(site, snippet, label, site.states[label, snippet.id]),
             )
         )
@@ -97,13 +110,12 @@ def promise(site: Site, request: Request) -> str:
 
     A page may show a snippet that no host here can run; it may not show one that nobody has run.
     """
-    snippet, host = request.snippet, request.host
-    if request.show == "source":
+    snippet, host, default = request.snippet, request.host, site.default_host
+    if request.show == "source" or default is None:
         return ""
     if host is not None and (host, snippet.id) not in site.catalogue.records:
         return f"no record of {snippet.id} on {host}; capture it there: {absence.command(snippet, host)}"
-    default = site.default_host
-    if default is None or site.catalogue.of_snippet(snippet.id):
+    if site.catalogue.of_snippet(snippet.id):
         return ""
     state = site.states[default, snippet.id]
     if state.kind == "missing":

@@ -44,7 +44,7 @@ def render(here: Visit, body: str, options: Mapping[str, Any], line: int, md: An
         page_highlighter = md.preprocessors["fenced_code_block"].highlight
         html: str = page_highlighter(
             src=text, language="python", options={"linenums": str(first)}, md=md,
-            classes=["no-copy"], id_value=block_id, attrs={},
+            classes=[], id_value=block_id, attrs={},
         )  # fmt: skip
         return html
 

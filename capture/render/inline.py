@@ -8,6 +8,7 @@ from capture import claims
 from capture.errors import CaptureError
 from capture.host import LOCAL
 from capture.render import absence, markup, request, visit
+from capture.render.card import first_uid
 from capture.render.request import ValueRequest
 from capture.render.text import day
 from capture.render.visit import LOG, Visit
@@ -37,7 +38,7 @@ def render(here: Visit, asked: ValueRequest) -> str:
     """Return the value's HTML; raises CaptureError where the host has no record that holds it."""
     snippet, site = asked.snippet, here.site
     label = asked.host or site.default_host
-    if label is None:
+    if label is None or site.default_host is None:
         return markup.value("not captured", None, f"no host has captured yet: {absence.command(snippet)}", "none")
     item = site.catalogue.records.get((label, snippet.id))
     if item is None:
@@ -56,7 +57,7 @@ def render(here: Visit, asked: ValueRequest) -> str:
 
 def target(here: Visit, asked: ValueRequest, label: str) -> str | None:
     """Return the card on this page, or the record."""
-    uid = f"capture-{asked.snippet.id.replace('/', '-')}"
+    uid = first_uid(asked.snippet)
     on_page = here.targets.get(asked.snippet.id, set())
     panel = f"{uid}--{label}"
     if asked.host and panel in on_page:

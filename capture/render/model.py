@@ -14,6 +14,11 @@ class Source:
     text: str
     first: int
 
+    @property
+    def lines(self) -> int:
+        """How many lines are shown."""
+        return self.text.count("\n") + 1
+
 
 @dataclass(frozen=True)
 class Gate:
@@ -52,13 +57,12 @@ class Failure:
 
 @dataclass(frozen=True)
 class Verdict:
-    """One claim on one host; `elsewhere` says what it does on the others."""
+    """One claim on one host; `more` says why, and what it does on the others."""
 
     kind: str
     mark: str
     says: str
-    reason: str
-    elsewhere: str
+    more: str
 
 
 @dataclass(frozen=True)
@@ -78,7 +82,6 @@ class Result:
     note: str
     stdout: Stream
     stderr: Stream
-    diagnostics: Stream
     elisions: tuple[str, ...]
     verdicts: tuple[Verdict, ...]
     facts: tuple[Fact, ...]
@@ -130,6 +133,7 @@ class Card:
     """One snippet on a page. `pinned` means that the author chose the host, so the reader's choice waits."""
 
     uid: str
+    label: str
     snippet: str
     title: str
     path: str

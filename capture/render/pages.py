@@ -133,4 +133,3 @@ def named(name: store.PythonName) -> Any:
         raise not_installed(error.name or module) from error
     except AttributeError as error:
         raise CaptureError(Problem(store.CONFIG, 0, f"names {name}, which does not exist; mend it", "site")) from error
-

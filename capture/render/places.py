@@ -13,7 +13,8 @@ from dataclasses import dataclass
 OPENING = re.compile(r"(?P<before>[> \t]*)(?P<fence>`{3,}|~{3,})(?P<info>[^`\n]*)")
 CLOSING = r"[> \t]*{}[ \t]*"
 OPTION = re.compile(r"([A-Za-z][A-Za-z0-9_]*)(?:=(\"|')(.*?)\2)?")
-INLINE = re.compile(r"(?<!`)(`+)(?:#!|:::+)captured\s+(?P<text>[^`]+?)\1(?!`)")
+SPAN = re.compile(r"(?<!`)(`+)(?!`)((?:(?!\n[ \t]*\n).)+?)(?<!`)\1(?!`)", re.DOTALL)
+CAPTURED = re.compile(r"(?:#!|:::+)captured\s+")
 NAME = "capture"
 
 
@@ -73,7 +74,9 @@ def inlines(text: str) -> tuple[tuple[str, int], ...]:
         if end is not None:
             lines[start : end + 1] = [""] * (end + 1 - start)
     prose = "\n".join(lines)
+    spans = ((span, CAPTURED.match(span[2])) for span in SPAN.finditer(prose))
     return tuple(
-        (" ".join(match["text"].split()), prose.count("\n", 0, match.start()) + 1)
-        for match in INLINE.finditer(prose)
+        (" ".join(span[2][mark.end() :].split()), prose.count("\n", 0, span.start()) + 1)
+        for span, mark in spans
+        if mark
     )

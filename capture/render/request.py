@@ -38,9 +38,7 @@ class ValueRequest:
 def fence(body: str, options: Mapping[str, object], catalogue: Catalogue) -> Request:
     """Read a fence; raises CaptureError with every fault found."""
     faults: list[str] = []
-    faults += [
-        f'unknown option "{name}"{suggestion(str(name), OPTIONS)}' for name in options if name not in OPTIONS
-    ]
+    faults += [f'unknown option "{name}"{suggestion(str(name), OPTIONS)}' for name in options if name not in OPTIONS]
     show = str(options.get("show", "both"))
     if show not in SHOWS:
         faults.append(f'show="{show}"{suggestion(show, SHOWS)}')
@@ -93,14 +91,17 @@ def known_snippet(name: str, catalogue: Catalogue) -> Snippet:
 
 
 def known_host(label: str, catalogue: Catalogue) -> str:
-    """Return the label; raises CaptureError with the nearest one. A page may not name `local`."""
+    """Return the label; raises CaptureError with the nearest one. A page may not name `local`.
+
+    Before any host has captured there is nothing to compare with, and a fresh handbook builds.
+    """
     if label == LOCAL:
         raise CaptureError(
             'host "local" is whatever machine a reader is on, and never published; name a host under docs/captures/'
         )
-    if label not in catalogue.hosts:
-        others = [name for name in catalogue.hosts if name != LOCAL]
-        raise CaptureError(f'no host "{label}"{suggestion(label, others) or "; no host has captured yet"}')
+    others = [name for name in catalogue.hosts if name != LOCAL]
+    if others and label not in others:
+        raise CaptureError(f'no host "{label}"{suggestion(label, others)}')
     return label
 
 

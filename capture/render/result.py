@@ -11,7 +11,7 @@ from capture.record import Record
 from capture.render.links import Links
 from capture.render.model import Badge, Fact, Failure, Gate, Result, Verdict
 from capture.render.site import Site
-from capture.render.text import Stream, bounded, day, listed, plural
+from capture.render.text import bounded, day, listed, plural
 from capture.snippet import Snippet
 from capture.state import State
 
@@ -22,6 +22,8 @@ ENDINGS = {
     "output_limit": "Stopped: it printed too much",
     "out_of_memory": "Stopped: it took too much memory",
 }
+Judged = Mapping[tuple[str, str], claims.Judgement]
+"""Verdicts by (claim id, label)."""
 MARKS: dict[str, tuple[str, str]] = {
     "holds": ("holds", "holds here"),
     "fails": ("fails", "fails here"),
@@ -30,7 +32,9 @@ MARKS: dict[str, tuple[str, str]] = {
 }
 
 
-def result(site: Site, snippet: Snippet, item: Record, links: Links, same_as: str, searchable: bool) -> Result:
+def result(
+    site: Site, snippet: Snippet, item: Record, links: Links, judged: Judged, same_as: str, searchable: bool
+) -> Result:
     """Return all that a panel shows of a record.
 
     `same_as` names a host whose output is the same; `searchable` says whether this output goes to the search index.
@@ -42,10 +46,9 @@ def result(site: Site, snippet: Snippet, item: Record, links: Links, same_as: st
         note=f"ends with exit code {item.exit_code}, as it should" if item.status == "ok" and item.exit_code else "",
         stdout=bounded(item.stdout),
         stderr=bounded(item.stderr),
-        diagnostics=bounded(item.diagnostics) if item.diagnostics else Stream(""),
         elisions=tuple(elisions(item)),
-        verdicts=verdicts(site, snippet, item),
-        facts=tuple(facts(item)),
+        verdicts=verdicts(site, snippet, item, judged),
+        facts=tuple(facts(item, known)),
         record=links.record(item.host, snippet.id),
         searchable=searchable,
     )
@@ -129,39 +132,41 @@ def elisions(item: Record) -> Iterable[str]:
         yield f"{name}: {part.bytes:,} bytes were printed; the record keeps head and tail, without {part.left_out:,}"
 
 
-def verdicts(site: Site, snippet: Snippet, item: Record) -> tuple[Verdict, ...]:
-    """Return every claim as it stands on this host, and what it does on the others."""
+def judgements(site: Site, snippet: Snippet) -> Judged:
+    """Judge every claim on every host; one that cannot be evaluated is `capture check`'s to report, and not judged."""
+    found: dict[tuple[str, str], claims.Judgement] = {}
+    for item in site.catalogue.of_snippet(snippet.id):
+        why_not = unjudged(item, site.states[item.host, snippet.id])
+        for claim in snippet.claims:
+            try:
+                verdict = claims.judge(snippet, claim, item, site.catalogue.hosts[item.host], why_not)
+            except CaptureError as error:
+                verdict = claims.Judgement(claim, item.host, "not judged", str(error))
+            found[claim.id, item.host] = verdict
+    return found
+
+
+def verdicts(site: Site, snippet: Snippet, item: Record, judged: Judged) -> tuple[Verdict, ...]:
+    """Return every claim as it stands on this host, the judged ones first, and what it does on the others.
+
+    Why it holds its own words say, and why none is judged the badge says.
+    """
     rows = []
-    others = [other for other in site.catalogue.of_snippet(snippet.id) if other.host != item.host]
+    said = unjudged(item, site.states[item.host, snippet.id])
     for claim in snippet.claims:
-        here = judged(site, snippet, claim.id, item)
-        kind, mark = MARKS[here.verdict]
-        elsewhere = []
+        here = judged[claim.id, item.host]
+        more = [] if here.verdict == "holds" or here.reason == said else [here.reason]
         for verdict in ("holds", "fails"):
-            names = [
-                site.titles[other.host]
-                for other in others
-                if judged(site, snippet, claim.id, other).verdict == verdict
-            ]
-            if names:
-                elsewhere.append(f"{verdict} on {listed(names)}")
-        reason = "" if here.verdict == "holds" else here.reason
-        rows.append(Verdict(kind, mark, claim.says, reason, "; ".join(elsewhere)))
-    return tuple(rows)
+            others = [one for (name, label), one in judged.items() if name == claim.id and label != item.host]
+            names = [site.titles[one.host] for one in others if one.verdict == verdict]
+            more += [f"{verdict} on {listed(names)}"] if names else []
+        kind, mark = MARKS[here.verdict]
+        rows.append(Verdict(kind, mark, claim.says, "; ".join(more)))
+    return tuple(sorted(rows, key=lambda row: row.kind == "scope"))
 
 
-def judged(site: Site, snippet: Snippet, claim_id: str, item: Record) -> claims.Judgement:
-    """Judge one claim; a header that cannot be evaluated is `capture check`'s to report, and not judged here."""
-    claim = next(claim for claim in snippet.claims if claim.id == claim_id)
-    why_not = unjudged(item, site.states[item.host, snippet.id])
-    try:
-        return claims.judge(snippet, claim, item, site.catalogue.hosts[item.host], why_not)
-    except CaptureError as error:
-        return claims.Judgement(claim, item.host, "not judged", str(error))
-
-
-def facts(item: Record) -> Iterable[Fact]:
-    """Return what the badge has no room for."""
+def facts(item: Record, known: State) -> Iterable[Fact]:
+    """Return what the badge has no room for; where threads stood at a timeout is for authors, in the record."""
     environment, conditions = item.environment, item.conditions
     yield Fact("system", environment.os)
     yield Fact("Python", environment.python)
@@ -179,6 +184,8 @@ def facts(item: Record) -> Iterable[Fact]:
         text += f", steal {conditions.steal:.1%}" if conditions.steal is not None else ""
         text += f", governor {conditions.governor}" if conditions.governor else ""
         yield Fact("conditions", text + (f", {conditions.gpu}" if conditions.gpu else ""))
+    for note in known.notes:
+        yield Fact("upstream", note)
     if item.normalized:
         yield Fact("text rules applied", ", ".join(item.normalized))
     yield Fact("source digest", item.source_sha256[:12])

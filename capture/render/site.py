@@ -39,6 +39,7 @@ class Site:
     settings: Settings
     order: tuple[str, ...]
     titles: Mapping[str, str]
+    gates: Mapping[str, Mapping[str, bool]]
 
     @property
     def default_host(self) -> str | None:
@@ -50,14 +51,24 @@ def of(cat: Catalogue, settings: Settings) -> Site:
     """Return the site over a catalogue."""
     preferred = settings.default_host
     order = sorted(cat.hosts, key=lambda label: (label == LOCAL, label != preferred, label))
-    return Site(cat, cat.states(), settings, tuple(order), titles(cat))
+    gates = {label: cat.gates(label) or {} for label in cat.hosts}
+    return Site(cat, cat.states(), settings, tuple(order), titles(cat), gates)
 
 
 def titles(cat: Catalogue) -> dict[str, str]:
-    """Return a name for each host's tab; two hosts of one title show their labels too."""
+    """Return a name for each host's tab; hosts of one title show their torch too, or else their labels."""
     plain = {label: THIS_MACHINE if label == LOCAL else item.title for label, item in cat.hosts.items()}
-    shared = list(plain.values())
-    return {label: f"{title} ({label})" if shared.count(title) > 1 else title for label, title in plain.items()}
+    found = {}
+    for label, title in plain.items():
+        namesakes = [other for other, name in plain.items() if name == title]
+        versions = [cat.newest(other).torch for other in namesakes] if len(namesakes) > 1 else []
+        if len(namesakes) == 1:
+            found[label] = title
+        elif None not in versions and len(set(versions)) == len(namesakes):
+            found[label] = f"{title}, torch {cat.newest(label).torch}"
+        else:
+            found[label] = f"{title} ({label})"
+    return found
 
 
 def settings(config: Mapping[str, Any]) -> Settings:
@@ -94,7 +105,7 @@ def default_host_problem(cat: Catalogue, chosen: Settings) -> Problem | None:
     if label is None or not others or label in others:
         return None
     line = store.config_line(cat.book, "default_host")
-    message = f'extra.capture.default_host: no host "{label}" under {store.CAPTURES}/{suggestion(label, others)}'
+    message = f'extra.capture.default_host: no host "{label}" under {store.CAPTURES}{suggestion(label, others)}'
     return Problem(store.CONFIG, line, message, "site")
 
 

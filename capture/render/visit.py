@@ -22,6 +22,7 @@ from typing import Any
 from capture import store
 from capture.errors import Problem
 from capture.render import places, site
+from capture.render.card import first_uid
 from capture.render.links import Links
 from capture.render.site import Site
 from capture.snippet import Snippet
@@ -56,10 +57,9 @@ class Visit:
         self.inlines = list(places.inlines(page.text)) if page else []
 
     def uid(self, snippet: Snippet) -> str:
-        """Return an id for the next card of a snippet; unique, since no id of a snippet holds a hyphen."""
+        """Return an id for the next card of a snippet, unique on the page."""
         self.uses[snippet.id] += 1
-        number = self.uses[snippet.id]
-        base = f"capture-{snippet.id.replace('/', '-')}"
+        number, base = self.uses[snippet.id], first_uid(snippet)
         return base if number == 1 else f"{base}-{number}"
 
     def fence_line(self, body: str, options: dict[str, Any]) -> int:
@@ -102,10 +102,10 @@ class Visit:
         found = [problem for sign, problem in self.problems if sign in rendered]
         if self.page:
             found += [Problem(self.page.path, place.line, BAD_FENCE, "page") for place in self.fences]
-            found += [
-                Problem(self.page.path, second_line(self.page.text, name), f'the id "{name}" stands on this page twice', "page")
-                for name in duplicates(rendered)
-            ]
+            for name in duplicates(rendered):
+                line = second_line(self.page.text, name)
+                message = f'the id "{name}" stands on this page twice; rename one'
+                found.append(Problem(self.page.path, line, message, "page"))
         return sorted(set(found))
 
 

@@ -6,8 +6,10 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from capture import normalize
 from capture.catalogue import Catalogue
 from capture.record import Record
+from capture.report import judged_claims
 
 NARROW = 44  # columns below which two outputs beside each other cannot be read
 
@@ -17,14 +19,14 @@ def snippet_on_hosts(cat: Catalogue, key: str, width: int) -> RenderableType:
     states = cat.states()
     snippet = cat.snippets[key]
     items = cat.of_snippet(key)
-    title = Text(f"{key}  {snippet.title}", style="bold")
+    title = visible(f"{key}  {snippet.title}", "bold")
     absent = [
         Text(f"{label}: {known}", style="dim")
         for label in cat.hosts
         if (label, key) not in cat.records and (known := states.get((label, key)))
     ]
-    heads = [Text(badge(item, str(states[item.host, key]))) for item in items]
-    bodies = [Text(item.stdout.rstrip("\n") + stderr_part(item)) for item in items]
+    heads = [visible(badge(item, str(states[item.host, key]))) for item in items]
+    bodies = [visible(item.stdout.rstrip("\n") + stderr_part(item)) for item in items]
     body: RenderableType
     if items and width // len(items) >= NARROW:
         grid = Table(show_header=False, expand=False, padding=(0, 1))
@@ -36,11 +38,17 @@ def snippet_on_hosts(cat: Catalogue, key: str, width: int) -> RenderableType:
         body = grid
     else:
         body = Group(*(Group(head, text, Text("")) for head, text in zip(heads, bodies, strict=True)))
+    found = judged_claims.of_snippet(cat, key, states)
     judged = [
-        Text(f"{entry.verdict:11} {entry.host}: {entry.claim.says} ({entry.reason})")
-        for entry in cat.judgements(key, states)
+        visible(f"{entry.verdict:11} {entry.host}: {entry.claim.says} ({entry.reason})") for _, entry in found.entries
     ]
-    return Group(title, body, *judged, *absent)
+    faults = [Text(str(problem)) for problem in found.problems]
+    return Group(title, body, *judged, *faults, *absent)
+
+
+def visible(text: str, style: str = "") -> Text:
+    """Return text for a terminal; a stranger's record may hold control characters, which are made visible."""
+    return Text(normalize.bidi_controls(normalize.control_characters(text)), style=style)
 
 
 def badge(item: Record, state: str) -> str:
@@ -51,8 +59,9 @@ def badge(item: Record, state: str) -> str:
         for name in ("cuda", "mps")
         if name in environment.gates
     )
+    torch = f"torch {environment.torch}" if environment.torch else "no torch"
     ended = "" if item.status == "ok" else f"\nended with {item.status}"
-    return f"{item.host}\n{environment.chip}\ntorch {environment.torch}; {gates}\n{item.captured}; {state}{ended}"
+    return f"{item.host}\n{environment.chip}\n{torch}; {gates}\n{item.captured}; {state}{ended}"
 
 
 def stderr_part(item: Record) -> str:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
-from capture import claims
-from capture.catalogue import Catalogue
+from capture import claims, plan
+from capture.host import LOCAL
 from capture.plan import Plan
 from capture.runner import Result
 
@@ -28,39 +28,44 @@ def line(result: Result) -> str:
     return f"{text}: {result.message}" if result.message else text
 
 
-def run_summary(found: Plan, results: Sequence[Result], label: str, broken: Sequence[claims.Judgement]) -> list[str]:
-    """Return the lines that end a run: counts, then everything a human must read."""
-    counts = Counter[str](result.kind for result in results)
-    parts = [f"{counts[kind]} {words}" for kind, words in {**QUIET, **ATTENTION}.items() if counts[kind]]
+def plan_summary(found: Plan, label: str) -> list[str]:
+    """Return the lines that end a dry run."""
+    return [counted(f"{len(found.steps)} to execute" if found.steps else "", found, label), *unmet_lines(found)]
+
+
+def counted(done: str, found: Plan, label: str) -> str:
+    """Return the line of counts: what was or would be done, what is current, what is not for this host."""
+    parts = [done] if done else []
     parts += [f"{len(found.current)} current"] if found.current else []
     parts += [f"{len(found.unmet)} not for this host"] if found.unmet else []
-    lines = [f"{label}: {', '.join(parts) or 'nothing to do'}"]
-    lines += unmet_lines(found.unmet)
+    return f"{label}: {', '.join(parts) or 'nothing to do'}"
+
+
+def run_summary(
+    found: Plan, results: Sequence[Result], label: str, broken: Sequence[tuple[str, claims.Judgement]]
+) -> list[str]:
+    """Return the lines that end a run: counts, then everything a human must read."""
+    counts = Counter[str](result.kind for result in results)
+    done = ", ".join(f"{counts[kind]} {words}" for kind, words in {**QUIET, **ATTENTION}.items() if counts[kind])
+    lines = [counted(done, found, label), *unmet_lines(found)]
+    again = "--force" if label == LOCAL else f"--host {label} --force"
     for kind in ATTENTION:
         lines += [f"  {line(result)}" for result in results if result.kind == kind]
     lines += [
-        f"  failed     {item.snippet}: still {item.status} (capture run {item.snippet} --force tries again)"
+        f"  failed     {item.snippet}: still {item.status} (try again with: capture run {item.snippet} {again})"
         for item in found.current
         if item.status != "ok"
     ]
-    lines += [f"  claim fails {judged.claim.says} ({judged.reason})" for judged in broken]
+    lines += [f"  claim fails {key}: {judged.claim.says} ({judged.reason})" for key, judged in broken]
     return lines
 
 
-def unmet_lines(unmet: Mapping[str, tuple[str, ...]]) -> list[str]:
+def unmet_lines(found: Plan) -> list[str]:
     """Group the snippets this host cannot run by their reason."""
     groups: dict[str, list[str]] = {}
-    for key, reasons in unmet.items():
+    for key, reasons in found.unmet.items():
         groups.setdefault("; ".join(reasons), []).append(key)
-    return [f"  {reason}: {', '.join(keys)}" for reason, keys in groups.items()]
-
-
-def broken_claims(cat: Catalogue, label: str, ids: Sequence[str]) -> list[claims.Judgement]:
-    """Return the claims of these snippets that fail on a host."""
-    states = cat.states()
-    return [
-        judged
-        for key in ids
-        for judged in cat.judgements(key, states)
-        if judged.host == label and judged.verdict == "fails"
-    ]
+    lines = [f"  {reason}: {', '.join(keys)}" for reason, keys in groups.items()]
+    if plan.lacks_torch(found):
+        lines.append("  install torch for this interpreter, or name one that has it: --python PATH")
+    return lines

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import re
+import stat
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -39,7 +40,7 @@ class Handbook:
         return sorted(
             path
             for path in (self.root / "snippets").glob("*/*.py")
-            if not path.name.startswith((".", "_")) and path.is_file()
+            if not path.name.startswith((".", "_")) and not path.parent.name.startswith(".") and path.is_file()
         )
 
     def record_path(self, label: str, snippet_id: str) -> Path:
@@ -106,7 +107,10 @@ def resolve(snippet_id: str, known: Mapping[str, Any]) -> str:
 def read_text(path: Path, name: str) -> str:
     """Read a data file; raises CaptureError when it is unreadable, oversized or not UTF-8."""
     try:
-        if path.stat().st_size > SIZE_LIMIT:
+        found = path.stat()
+        if not stat.S_ISREG(found.st_mode):
+            raise CaptureError(Problem(name, 0, "is no regular file; remove it", "unreadable"))
+        if found.st_size > SIZE_LIMIT:
             raise CaptureError(Problem(name, 0, f"larger than {SIZE_LIMIT // 2**20} MiB; no record is", "size"))
         return path.read_bytes().decode("utf-8")
     except UnicodeDecodeError as error:
@@ -137,8 +141,13 @@ def read_record(book: Handbook, label: str, snippet_id: str) -> Record | None:
     path = book.record_path(label, snippet_id)
     if not path.exists():
         return None
-    name = book.relative(path)
-    return parse_record(read_text(path, name), name, recapture_advice(label, snippet_id))[0]
+    name, advice = book.relative(path), recapture_advice(label, snippet_id)
+    item, lines = parse_record(read_text(path, name), name, advice)
+    for field, says, due in (("host", item.host, label), ("snippet", item.snippet, snippet_id)):
+        if says != due:
+            message = f'says {field} "{says}", not "{due}" as its path says{advice}'
+            raise CaptureError(Problem(name, lines[field], message, "path"))
+    return item
 
 
 def record_ids(book: Handbook, label: str) -> list[str]:
@@ -169,7 +178,11 @@ def read_host(book: Handbook, label: str) -> Host | None:
     if not path.exists():
         return None
     name = book.relative(path)
-    return parse_host(read_text(path, name), name)[0]
+    item, lines = parse_host(read_text(path, name), name)
+    if item.label != label:
+        message = f'says label "{item.label}" in the folder of "{label}"; restore it with git, or write it again there'
+        raise CaptureError(Problem(name, lines["label"], f"{message}: capture host init {label}", "path"))
+    return item
 
 
 def nearest_line(lines: Mapping[str, int], field: str) -> int:
@@ -177,7 +190,7 @@ def nearest_line(lines: Mapping[str, int], field: str) -> int:
     while field:
         if field in lines:
             return lines[field]
-        field = re.sub(r"(\.?[^.\[]*|\[\d+\])$", "", field)
+        field = field[: max(field.rfind("."), field.rfind("["), 0)]
     return 1
 
 
@@ -189,16 +202,24 @@ def write_record(book: Handbook, item: Record) -> bool:
     """
     text = record_text(item)
     path = book.record_path(item.host, item.snippet)
-    if parse_record(text, book.relative(path))[0] != item:
-        raise CaptureError(
-            Problem(book.relative(path), 0, "does not survive YAML; this is a fault of the tool", "round-trip")
-        )
+    require_same(book, path, parse_record(text, book.relative(path))[0], item)
     return write_text(book, path, text)
 
 
 def write_host(book: Handbook, item: Host) -> bool:
-    """Write a host's facts atomically and tell whether the file changed."""
-    return write_text(book, book.host_path(item.label), host_text(item))
+    """Write a host's facts as `write_record` does, and tell whether the file changed."""
+    text = host_text(item)
+    path = book.host_path(item.label)
+    require_same(book, path, parse_host(text, book.relative(path))[0], item)
+    return write_text(book, path, text)
+
+
+def require_same(book: Handbook, path: Path, read: object, written: object) -> None:
+    """Raise CaptureError where what was read again differs from what is to be written."""
+    if read != written:
+        raise CaptureError(
+            Problem(book.relative(path), 0, "does not survive YAML; this is a fault of the tool", "round-trip")
+        )
 
 
 def write_text(book: Handbook, path: Path, text: str) -> bool:
@@ -214,9 +235,11 @@ def write_text(book: Handbook, path: Path, text: str) -> bool:
             file.flush()
             os.fsync(file.fileno())
         temporary.replace(path)
-    except OSError as error:
+    except BaseException as error:
         with contextlib.suppress(OSError):
             temporary.unlink()
+        if not isinstance(error, OSError):
+            raise
         reason = error.strerror or type(error).__name__
         raise CaptureError(
             Problem(

@@ -43,8 +43,9 @@ class Loader(yaml.SafeLoader):
         for name in names:
             if name in os.environ:
                 text = os.environ[name]
-                tag = self.resolve(yaml.ScalarNode, text, (True, False))
-                return self.construct_object(yaml.ScalarNode(tag, text), deep=True)
+                untyped: Any = self
+                tag = untyped.resolve(yaml.ScalarNode, text, (True, False))
+                return untyped.construct_object(yaml.ScalarNode(tag, text), deep=True)
         return default
 
     def relative(self, node: yaml.Node) -> str:
@@ -71,6 +72,8 @@ def read_site_config(book: Handbook) -> dict[str, Any]:
         raise unreadable(mark.line + 1 if mark else 0, error.problem or error.context) from error
     except (yaml.YAMLError, ValueError) as error:
         raise unreadable(0, str(error).splitlines()[0]) from error
+    if data is None:  # an empty file says only that this folder is a handbook
+        return {}
     if not isinstance(data, dict):
         raise CaptureError(Problem(CONFIG, 1, "holds no settings; start from the mkdocs.yml of the handbook", "site"))
     return data

@@ -14,6 +14,8 @@ from capture.host import Host
 from capture.record import Record
 
 CONFLICT = re.compile(r"^(<{7}|={7}|>{7}|\|{7})( |$)", re.MULTILINE)
+NUMBER = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?|0o[0-7]+")  # of YAML 1.2
+LINE_END = re.compile(r"[\r\x85\u2028\u2029]")
 PARSER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 PLAIN: Any = yaml.SafeLoader("")  # resolves plain scalars as YAML 1.1 does, so that `no` reads as a bool and is refused
 
@@ -29,11 +31,26 @@ class Dumper(yaml.SafeDumper):
         """Write every value in full; records need no anchors."""
         return True
 
+    def analyze_scalar(self, scalar: str) -> Any:
+        """Let a literal block hold tabs, for which PyYAML would give up the block and escape everything."""
+        if "\n" not in scalar or "\t" not in scalar:
+            return super().analyze_scalar(scalar)
+        analysis = super().analyze_scalar(scalar.replace("\t", " "))
+        analysis.scalar = scalar
+        analysis.allow_flow_plain = analysis.allow_block_plain = False
+        return analysis
+
 
 def represent_text(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
-    """Write several lines as a literal block, unless a line starts with a tab, which YAML would misread."""
-    style = None
-    if "\n" in text:
+    """Write several lines as a literal block, unless a line starts with a tab, which YAML would misread.
+
+    What YAML 1.1 reads as another type PyYAML quotes itself; what only YAML 1.2 does is quoted here, and so are
+    line ends other than `\\n`, which PyYAML writes as they are and every parser reads as a blank.
+    """
+    style = "'" if NUMBER.fullmatch(text) else None
+    if LINE_END.search(text):
+        style = '"'
+    elif "\n" in text:
         style = '"' if text.startswith("\t") or "\n\t" in text else "|"
     return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style)
 
@@ -165,7 +182,7 @@ class Reader:
         tag: str = PLAIN.resolve(yaml.ScalarNode, event.value, (True, False))
         if tag == "tag:yaml.org,2002:str":
             return event.value
-        try:
-            return PLAIN.construct_object(yaml.ScalarNode(tag, event.value), deep=True)
-        except (yaml.YAMLError, ValueError) as error:
+        try:  # the constructor itself: `construct_object` would remember every scalar for ever
+            return yaml.SafeLoader.yaml_constructors[tag](PLAIN, yaml.ScalarNode(tag, event.value))
+        except (yaml.YAMLError, ValueError, OverflowError, KeyError) as error:
             raise self.refuse(event, f"cannot read {event.value[:40]!r}") from error

@@ -110,6 +110,18 @@
     }, 1500);
   };
 
+  const onExpand = (button) => {
+    const box = document.getElementById(button.dataset.expand).querySelector(".capture__scroll");
+    const open = box.classList.toggle("capture__scroll--open");
+    const other = button.dataset.less;
+    button.dataset.less = button.textContent;
+    button.textContent = other;
+    button.setAttribute("aria-expanded", String(open));
+  };
+
+  // Material gives its search dialog no name
+  document.querySelector(".md-search[role=dialog]:not([aria-label])")?.setAttribute("aria-label", "Search");
+
   const host = remembered();
   for (const card of cards) {
     card.classList.add("capture--live");
@@ -125,6 +137,11 @@
     for (const button of card.querySelectorAll("[data-copy]")) {
       button.hidden = false;
       button.addEventListener("click", () => onCopy(button));
+    }
+    for (const button of card.querySelectorAll("[data-expand]")) {
+      button.hidden = false;
+      button.setAttribute("aria-expanded", "false");
+      button.addEventListener("click", () => onExpand(button));
     }
   }
   followHash();

@@ -1,0 +1,100 @@
+"""Chooses the engine for each execution: forked where that is safe, fresh everywhere else and whenever in doubt."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Iterable
+from typing import Literal
+
+from capture.engine import forked, fresh
+from capture.engine.contract import Outcome, Request
+from capture.errors import CaptureError, HostBroken
+from capture.probe import torch_probe
+from capture.probe.torch_probe import TorchFacts, TorchRequest
+from capture.probe.torch_questions import without_paths
+from capture.snippet import Snippet
+
+Choice = Literal["auto", "fresh", "forked"]
+PROBE_LIMIT = 60.0  # seconds for the facts about torch
+
+
+class Engines:
+    """The engines of one run. The fork server starts when it is first of use and ends with `close`.
+
+    `tell` gets a line when what was chosen cannot be had; with `forked` a snippet that needs a fresh interpreter is
+    told as well.
+    """
+
+    def __init__(self, choice: Choice, snippets: Iterable[Snippet], tell: Callable[[str], None]) -> None:
+        chosen = list(snippets)
+        self.choice, self.tell = choice, tell
+        self.reasons = {
+            snippet.id: "fresh was chosen" if choice == "fresh" else forked.unsuitable(snippet) for snippet in chosen
+        }
+        self.preload = sorted({name for snippet in chosen if not self.reasons[snippet.id] for name in snippet.preload})
+        self.lock = threading.Lock()
+        self.server: forked.Server | None = None
+        self.lost = ""
+        if choice == "forked":
+            for name, why in self.reasons.items():
+                if why:
+                    tell(f"{name} runs in a fresh interpreter: {why}")
+
+    def facts(self, python: str, request: TorchRequest) -> TorchFacts:
+        """Return the facts about torch, from the server where one will be used anyway.
+
+        Raises HostBroken as `probe_torch` does.
+        """
+        if any(not why for why in self.reasons.values()):
+            env = torch_probe.child_environment(os.environ)
+            try:
+                text = self.running(python).output_of(
+                    torch_probe.SCRIPT, torch_probe.question_text(request), env, PROBE_LIMIT
+                )
+                return torch_probe.facts_of(text)
+            except (forked.ServerLost, HostBroken) as error:
+                self.give_up(str(error))
+        return torch_probe.probe_torch(python, request)
+
+    def execute(self, snippet: Snippet, request: Request, stop: threading.Event) -> Outcome:
+        """Execute once. A server that is lost costs the execution that it ran nothing but a repetition."""
+        if not self.lost and not self.reasons.get(snippet.id, "it was not planned"):
+            try:
+                return self.running(request.python).execute(request, stop)
+            except forked.ServerLost as error:
+                self.give_up(str(error))
+        return fresh.execute(request, stop)
+
+    def running(self, python: str) -> forked.Server:
+        """Return the server of an interpreter, started now if it was not; raises ServerLost when it cannot be."""
+        with self.lock:
+            if self.lost:
+                raise forked.ServerLost(self.lost)
+            if self.server is None:
+                self.server = forked.Server(python, self.preload)
+            return self.server
+
+    def give_up(self, why: str) -> None:
+        """Use fresh interpreters from now on, and say so once."""
+        with self.lock:
+            if self.lost:
+                return
+            self.lost = why
+        self.tell(f"the fork server is of no use here ({without_paths(why)}); going on with fresh interpreters")
+
+    def close(self) -> None:
+        """End the server."""
+        with self.lock:
+            if self.server is not None:
+                self.server.close()
+                self.server = None
+            self.lost = self.lost or "the run has ended"
+
+
+def choice(text: str) -> Choice:
+    """Return the engine that was named; raises CaptureError for another word."""
+    for known in ("auto", "fresh", "forked"):
+        if text == known:
+            return known
+    raise CaptureError(f'--engine {text}: choose "auto", "fresh" or "forked"')
