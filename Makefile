@@ -5,7 +5,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c const
 export NO_MKDOCS_2_WARNING := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help site build serve capture test lint check clean
+.PHONY: help site build serve capture test bench lint check clean
 
 help:
 	@echo "make site     capture what this machine can run, build the site into site/"
@@ -13,6 +13,7 @@ help:
 	@echo "make test     install what the tests need and run them, as CI does"
 	@echo "make capture  only capture, into docs/captures/local/"
 	@echo "make check    only the static rules over snippets, records and pages"
+	@echo "make bench    time the runner against plain loops and other tools (installs those into .venv-bench)"
 
 # Stamps, so that a second call installs nothing.
 .venv/bin/python:
@@ -62,5 +63,16 @@ lint: .venv/.test
 test: .venv/.test lint check
 	@$(BIN)/python -m pytest
 
+# Other tools to be measured against live in an environment of their own, so that .venv stays as pinned.
+.venv-bench/.peers: pyproject.toml constraints.txt tests/benchmarks/peers.txt
+	@echo "installing the tools to compare with into .venv-bench (once)"
+	@$(PYTHON) -m venv .venv-bench
+	@.venv-bench/bin/python -m pip install --quiet --disable-pip-version-check -c constraints.txt \
+	  --editable '.[snippets]' -r tests/benchmarks/peers.txt
+	@touch $@
+
+bench: .venv-bench/.peers
+	@cd tests && ../.venv-bench/bin/python -m benchmarks $(BENCH)
+
 clean:
-	rm -rf .venv site .cache
+	rm -rf .venv .venv-bench site .cache

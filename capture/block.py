@@ -6,6 +6,7 @@ import ast
 import contextlib
 import hashlib
 import json
+import os
 import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -16,6 +17,8 @@ WORD = r"""(?:[A-Za-z0-9_-]+|"[^"]*"|'[^']*')"""
 KEY = re.compile(rf"\s*({WORD}(?:\s*\.\s*{WORD})*)\s*=")
 # PEP 723: a comment block of its own, opened and closed by these lines.
 OPENING = re.compile(r"^# /// script[ \t]*$", re.MULTILINE)
+IMPORT = re.compile(r"\b(?:import|from)\b([^\n;\\]*(?:\\\r?\n[^\n;\\]*)*)")  # with the rest of its statement
+IDENTIFIER = re.compile(r"\w+")
 
 
 def split(text: str, relative: str) -> tuple[str, str, int]:
@@ -92,8 +95,11 @@ def local_imports(root: Path, chapter: str, source: str) -> tuple[str, ...]:
     found: dict[str, None] = {}
     pending = [source]
     while pending:
+        text = pending.pop()
+        if not may_import(folder, text):
+            continue
         try:
-            tree = ast.parse(pending.pop())
+            tree = ast.parse(text)
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             continue  # a snippet may be about an error; what it imports then does not matter
         for node in ast.walk(tree):
@@ -109,6 +115,14 @@ def local_imports(root: Path, chapter: str, source: str) -> tuple[str, ...]:
                     with contextlib.suppress(OSError):  # named when its digest is taken
                         pending.append((folder / file).read_bytes().decode("utf-8-sig", "replace"))
     return tuple(sorted(found))
+
+
+def may_import(folder: Path, source: str) -> bool:
+    """Tell whether a file of the folder may be imported; parsing most sources, which import none, is saved so."""
+    if not source.isascii():  # an identifier may then be spelt in several ways
+        return True
+    words = {word for match in IMPORT.finditer(source) for word in IDENTIFIER.findall(match[1])}
+    return any(os.path.isfile(f"{folder}/{word}.py") for word in words)  # noqa: PTH113 - thousands of questions
 
 
 def digest(

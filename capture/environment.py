@@ -61,7 +61,6 @@ PINS: Mapping[str, str] = {
     "LC_ALL": "C.UTF-8",
     "NO_COLOR": "1",
     "PYTHON_COLORS": "0",
-    "PYTHONDONTWRITEBYTECODE": "1",
     "PYTHONHASHSEED": "0",
     "PYTHONIOENCODING": "utf-8",
     "PYTHONNOUSERSITE": "1",

@@ -58,6 +58,8 @@ def suggestion(name: str, known: Iterable[str]) -> str:
     """Return `; did you mean "x"?` for the nearest known name, or a list of a few known ones, or nothing."""
     names = sorted(set(known))
     near = difflib.get_close_matches(name, names, n=1, cutoff=0.6)
+    if not near and len(name) >= 3:  # a part of a name is what people remember
+        near = [known for known in names if name in known]
     if near:
         return f'; did you mean "{near[0]}"?'
     if not names:
@@ -65,3 +67,8 @@ def suggestion(name: str, known: Iterable[str]) -> str:
     if len(names) <= 12:
         return f"; known: {', '.join(names)}"
     return f"; known: {', '.join(names[:12])} and {len(names) - 12} more"
+
+
+def plural(count: int, noun: str, many: str = "") -> str:
+    """Return `1 line` or `2 lines`."""
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {many or noun + 's'}"

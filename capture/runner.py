@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from capture import assemble, compare, redact, store
-from capture.engine import processes
+from capture.engine import fresh, processes
 from capture.errors import PrivacyRefused
 from capture.measure import BUSY, Interrupted, Options, Refused, measure
 from capture.plan import Step
@@ -49,6 +49,7 @@ def run(
     Deterministic snippets run side by side, timing snippets alone after them. Setting `stop` ends what runs.
     """
     processes.end_abandoned()
+    fresh.remove_abandoned()
     together = [step for step in steps if not step.snippet.timing]
     alone = [step for step in steps if step.snippet.timing]
 

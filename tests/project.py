@@ -172,12 +172,13 @@ def until(happens: Callable[[], bool], what: str) -> None:
         time.sleep(0.02)
 
 
-def processes_with(word: str) -> list[psutil.Process]:
-    """Return the living processes that have a word in their command line."""
+def processes_with(*words: str) -> list[psutil.Process]:
+    """Return the living processes that have all these words in their command line."""
     found = []
     for process in psutil.process_iter():
         with contextlib.suppress(psutil.Error):
-            if any(word in part for part in process.cmdline()) and process.status() != psutil.STATUS_ZOMBIE:
+            command = " ".join(process.cmdline())
+            if all(word in command for word in words) and process.status() != psutil.STATUS_ZOMBIE:
                 found.append(process)
     return found
 

@@ -184,7 +184,7 @@ def test_host_init_writes_facts_under_a_label(tmp_path: Path) -> None:
     assert project.capture(*init).untouched
 
 
-@pytest.mark.parametrize("label", ["Desk", "my host", "", "-x", "a" * 42, "..", "a/b"])
+@pytest.mark.parametrize("label", ["Desk", "", "-x", "a/b"])
 def test_label_has_a_form(tmp_path: Path, label: str) -> None:
     """A label that could not be a folder everywhere is invalid usage, for `init` as for `run`."""
     project = Project(tmp_path)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import tempfile
 import threading
 import time
 import uuid
@@ -15,6 +16,7 @@ from project import Project, bare_interpreter, processes_with, until
 
 from capture import store
 from capture.cli.running import stopped_by_signals
+from capture.engine import fresh
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="POSIX signals")
 QUICK = "docs/captures/local/demo/quick.yaml"
@@ -85,7 +87,7 @@ def test_a_second_signal_changes_nothing(project: Project, slow: str) -> None:
 
 def test_killed_run_is_cleaned_up_by_the_next(project: Project, slow: str, tmp_path: Path) -> None:
     """After kill -9 of the run its snippet goes on; the next run ends it before it executes anything itself."""
-    with project.start("run", "--python", project.python, "-j", "2") as process:
+    with project.start("run", "--python", project.python, "-j", "2", env={"TMPDIR": str(tmp_path)}) as process:
         until(lambda: len(processes_with(slow)) == 2 and (project.root / QUICK).exists(), "both snippets run")
         process.kill()
         process.wait()
@@ -108,8 +110,9 @@ def test_kill_at_any_moment_leaves_whole_records(tmp_path: Path) -> None:
     names = [f"demo/s{number}" for number in range(6)]
     for name in names:
         project.snippet(name, f"print({name!r} * 50)")
+    own = {"TMPDIR": str(tmp_path.parent)}  # what is left in it goes with the tests
     for pause in (0.3, 0.36, 0.42, 0.48, 0.54, 0.6):
-        with project.start("run", "--python", project.python, "--force", "-j", "2") as process:
+        with project.start("run", "--python", project.python, "--force", "-j", "2", env=own) as process:
             time.sleep(pause)
             process.kill()
             process.wait()
@@ -149,11 +152,11 @@ def test_interruption_while_torch_is_asked(project: Project, tmp_path: Path, nam
     code = {"torch/__init__.py": "import time; time.sleep(45)", "torch/version.py": '__version__ = "2.13.0"\n'}
     python = bare_interpreter(tmp_path / "env", code)
     with project.start("run", "--python", python) as process:
-        until(lambda: processes_with(python) and processes_with("torch_facts.py"), "torch is asked")
+        until(lambda: bool(processes_with(python, "torch_facts.py")), "torch is asked")
         process.send_signal(getattr(signal, name))
         out, err = process.communicate(timeout=20)
     assert (process.returncode, out, err) == (130, "", "")
-    until(lambda: not [found for found in processes_with(python) if "torch_facts" in str(found.cmdline())], "it ended")
+    until(lambda: not processes_with(python, "torch_facts.py"), "it ended")
 
 
 def test_ignored_signals_stay_ignored(tmp_path: Path) -> None:
@@ -164,7 +167,7 @@ def test_ignored_signals_stay_ignored(tmp_path: Path) -> None:
     )
     project.snippet("demo/case", f"import signal, time\ntime.sleep(0.7)\n{handlers}")
     with project.start("run", "--python", project.python, signals=signal.SIG_IGN) as process:
-        until(lambda: processes_with("case.py"), "the snippet runs")
+        until(lambda: bool(processes_with(project.python, "case.py")), "the snippet runs")
         for name in ("SIGINT", "SIGTERM", "SIGHUP"):
             process.send_signal(getattr(signal, name))
         assert process.wait(30) == 0
@@ -188,6 +191,18 @@ def test_signals_are_as_before_after_a_run() -> None:
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
+
+
+def test_folders_of_killed_runs_are_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a killed run left in the temporary folder goes once no execution can be using it; other files stay."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    names = ("capture-4194304-old", "capture-4194304-new", f"capture-{os.getpid()}-old", "capture-mine-old", "other")
+    for name in names:
+        (tmp_path / name / "work").mkdir(parents=True)
+        if not name.endswith("new"):
+            os.utime(tmp_path / name, (0, 0))
+    fresh.remove_abandoned()
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted(names[1:])
 
 
 def test_two_runs_at_once(tmp_path: Path) -> None:

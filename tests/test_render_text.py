@@ -2,6 +2,7 @@
 
 import pytest
 
+from capture.errors import plural
 from capture.render import text
 from capture.render.text import PAGE_LIMIT, SEARCH_LIMIT
 
@@ -67,7 +68,7 @@ def test_words():
     """Dates, counts and lists read as English on every machine."""
     assert text.day("2026-11-09") == "9 Nov 2026"
     assert text.day("2026-13-09") == "2026-13-09"
-    assert [text.plural(1, "line"), text.plural(2500, "line")] == ["1 line", "2,500 lines"]
+    assert [plural(1, "line"), plural(2500, "line")] == ["1 line", "2,500 lines"]
     assert [text.listed([]), text.listed("a"), text.listed("ab"), text.listed("abc")] == [
         "",
         "a",

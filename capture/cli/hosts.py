@@ -54,6 +54,8 @@ def null_reason(name: str, found: facts.HostReport, answers: TorchFacts) -> str:
         return answers.torch_error or "not installed"
     if name == "cuda_build":
         return "torch was not built for CUDA"
+    if name == "driver" and not found.host.accelerators:
+        return "no accelerator that torch can use"
     known = found.host.reasons.get(name) or answers.errors.get(name) or answers.errors.get(f"torch.{name}")
     return known or "this host tells nothing"
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from typing import Annotated
 
 import typer
@@ -11,7 +12,8 @@ from rich.console import Console
 from capture import catalogue, store
 from capture.check import check as run_rules
 from capture.cli.context import complain, handbook, say, stdout
-from capture.errors import EXIT_INVALID, EXIT_PRIVACY, CaptureError, Problem, suggestion
+from capture.errors import EXIT_INVALID, EXIT_PRIVACY, CaptureError, Problem, plural, suggestion
+from capture.host import LOCAL
 from capture.report import comparison, matrix
 
 
@@ -40,14 +42,30 @@ def check(
 
         page_problems = pages.check_pages(cat)
     found = run_rules(cat, strict_stale or [], page_problems)
-    for note in found.notes:
-        say(f"note: {note}")
+    for line in note_lines(found.notes):
+        say(f"note: {line}")
     complain(found.problems)
     counted = f"{len(cat.snippets)} snippets, {len(cat.records)} records, {len(cat.hosts)} hosts"
     if found.problems:
-        complain([f"{len(found.problems)} problems in {counted}"])
+        complain([f"{plural(len(found.problems), 'problem')} in {counted}"])
         raise typer.Exit(EXIT_PRIVACY if found.private else EXIT_INVALID)
-    say(f"checked {counted}: no problem, {len(found.notes)} notes")
+    say(f"checked {counted}: no problem, {plural(len(found.notes), 'note')}")
+
+
+def note_lines(notes: Iterable[Problem]) -> list[str]:
+    """Return the notes as lines; where a host has captured little, what it lacks is one line."""
+    lines: list[str] = []
+    missing: dict[str, list[str]] = {}
+    for note in notes:
+        if note.rule == "missing":
+            label, _, key = note.path.removeprefix(f"{store.CAPTURES}/").removesuffix(".yaml").partition("/")
+            missing.setdefault(label, []).append(key)
+        else:
+            lines.append(str(note))
+    for label, keys in missing.items():
+        target = "" if label == LOCAL else f" --host {label}"
+        lines.append(f"{label}: {len(keys)} missing ({', '.join(keys)}); capture on that host: capture run{target}")
+    return lines
 
 
 def status(

@@ -14,6 +14,8 @@ import time
 from pathlib import Path
 from typing import IO
 
+import psutil
+
 from capture import environment
 from capture.engine import processes, streams
 from capture.engine.contract import OUTPUT_LIMIT, Outcome, Process, Request, Start, Stopped, is_crash
@@ -21,6 +23,7 @@ from capture.errors import CaptureError, HostBroken
 
 POLL = 0.02  # seconds between looks at the clock and the sizes
 SAMPLE = 0.1  # seconds between looks at memory, which costs more
+ABANDONED = 2 * 3600.0  # seconds; a snippet's limit is at most an hour
 SAMPLE_SHARE = 0.05  # of the time, at most, is spent on them
 
 
@@ -31,7 +34,7 @@ def execute(request: Request, stop: threading.Event, begin: Start | None = None)
     the interpreter cannot be started, CaptureError when no temporary folder can be made.
     """
     try:
-        root = Path(tempfile.mkdtemp(prefix="capture-"))
+        root = Path(tempfile.mkdtemp(prefix=f"capture-{os.getpid()}-"))
     except OSError as error:
         raise CaptureError(
             f"no temporary folder: {error.strerror}; free space or set TMPDIR, then run again"
@@ -182,6 +185,18 @@ def no_core_file(pid: int) -> None:
 
         with contextlib.suppress(OSError, ValueError):
             resource.prlimit(pid, resource.RLIMIT_CORE, (0, 0))
+
+
+def remove_abandoned(age: float = ABANDONED) -> None:
+    """Remove the folders of runs that were killed.
+
+    Their process is gone, and they are older than any execution may last: the number may be of another container.
+    """
+    with contextlib.suppress(OSError):
+        for folder in Path(tempfile.gettempdir()).glob("capture-*-*"):
+            number = folder.name.split("-")[1]
+            if number.isdigit() and not psutil.pid_exists(int(number)) and time.time() - folder.stat().st_mtime > age:
+                remove(folder)
 
 
 def remove(root: Path) -> None:

@@ -6,12 +6,12 @@ from collections.abc import Iterable, Mapping
 
 from capture import claims, record
 from capture.catalogue import unjudged
-from capture.errors import CaptureError
+from capture.errors import CaptureError, plural
 from capture.record import Record
 from capture.render.links import Links
 from capture.render.model import Badge, Fact, Failure, Gate, Result, Verdict
 from capture.render.site import Site
-from capture.render.text import bounded, day, listed, plural
+from capture.render.text import bounded, day, listed
 from capture.snippet import Snippet
 from capture.state import State
 

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from capture.errors import plural
 from capture.normalize import bidi_controls, control_characters
 
 PAGE_LIMIT = 20_000  # characters of one stream on a page; the record has the rest
@@ -66,11 +67,6 @@ def split(head: str, cut: str, tail: str, lines: int) -> Stream:
         return Stream(head, "", cut, tail, lines)
     end = head.rfind("\n", 0, SEARCH_LIMIT) + 1 or SEARCH_LIMIT
     return Stream(head[:end], head[end:], cut, tail, lines)
-
-
-def plural(count: int, noun: str, many: str = "") -> str:
-    """Return `1 line` or `2 lines`."""
-    return f"{count:,} {noun}" if count == 1 else f"{count:,} {many or noun + 's'}"
 
 
 def day(date: str) -> str:

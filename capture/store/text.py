@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -150,10 +151,12 @@ class Reader:
             raise self.refuse(event, "anchors and aliases are not allowed", "anchor")
         if depth > 20:
             raise self.refuse(event, "nested too deeply")
-        if event.tag is not None and not (isinstance(event, yaml.ScalarEvent) and event.tag == "!"):
+        scalar = isinstance(event, yaml.ScalarEvent)
+        if event.tag is not None and not (scalar and event.tag == "!"):
             raise self.refuse(event, f"tags are not allowed ({event.tag})")
-        self.lines.setdefault(where, self.line(event))
-        if isinstance(event, yaml.ScalarEvent):
+        if where not in self.lines:
+            self.lines[where] = self.line(event)
+        if scalar:
             return self.scalar(event)
         if isinstance(event, yaml.SequenceStartEvent):
             items: list[Any] = []
@@ -179,10 +182,17 @@ class Reader:
         """Resolve a plain scalar as YAML 1.1 does; quoted and block ones are text."""
         if not event.implicit[0]:
             return event.value
-        tag: str = PLAIN.resolve(yaml.ScalarNode, event.value, (True, False))
-        if tag == "tag:yaml.org,2002:str":
-            return event.value
-        try:  # the constructor itself: `construct_object` would remember every scalar for ever
-            return yaml.SafeLoader.yaml_constructors[tag](PLAIN, yaml.ScalarNode(tag, event.value))
+        try:
+            return plain(event.value)
         except (yaml.YAMLError, ValueError, OverflowError, KeyError) as error:
             raise self.refuse(event, f"cannot read {event.value[:40]!r}") from error
+
+
+@functools.lru_cache(maxsize=4096)  # field names and most words come again in every record
+def plain(text: str) -> Any:
+    """Resolve a plain scalar as YAML 1.1 does; all its types are immutable."""
+    tag: str = PLAIN.resolve(yaml.ScalarNode, text, (True, False))
+    if tag == "tag:yaml.org,2002:str":
+        return text
+    # The constructor itself: `construct_object` would remember every scalar for ever.
+    return yaml.SafeLoader.yaml_constructors[tag](PLAIN, yaml.ScalarNode(tag, text))

@@ -1,0 +1,1 @@
+"""Benchmarks of the runner, side by side with plain loops and other tools; `make bench` runs them."""

@@ -1,0 +1,41 @@
+"""Measures and prints one table; times differ from machine to machine, the ratios are what counts."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+from benchmarks import engines, memory, peers, table, unchanged
+
+GROUPS: dict[str, Callable[[Path, int, Callable[[str], None]], list[table.Row]]] = {
+    "engines": engines.compare,
+    "peers": peers.compare,
+    "unchanged": unchanged.compare,
+    "memory": memory.compare,
+}
+
+
+def tell(line: str) -> None:
+    """Say on stderr what is going on."""
+    print(f"  {line}", file=sys.stderr, flush=True)
+
+
+def main() -> None:
+    """Measure the groups that were named, all by default."""
+    parser = argparse.ArgumentParser(prog="make bench", description=__doc__)
+    parser.add_argument("groups", nargs="*", choices=[*GROUPS, []], metavar="GROUP", help=", ".join(GROUPS))
+    parser.add_argument("--rounds", type=int, default=3, help="at least 3")
+    asked = parser.parse_args()
+    rows: list[table.Row] = []
+    for name in asked.groups or GROUPS:
+        tell(f"{name}:")
+        with tempfile.TemporaryDirectory(prefix=f"benchmark-{name}-") as folder:
+            rows += GROUPS[name](Path(folder).resolve(), max(3, asked.rounds), tell)
+    print(table.text(rows))
+
+
+if __name__ == "__main__":
+    main()
