@@ -42,7 +42,7 @@ def parse(root: Path, path: Path) -> Snippet:
     Raises CaptureError with every problem found, each at its line.
     """
     relative = path.relative_to(root).as_posix()
-    snippet_id = path.relative_to(root / "snippets").with_suffix("").as_posix()
+    snippet_id = relative.removeprefix("snippets/").rpartition(".")[0]
     try:
         text = path.read_bytes().decode("utf-8-sig")
     except UnicodeDecodeError as error:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 import typer
+from handbooks import REPOSITORY
 from project import PATIENCE, Project, environment, rows
 from typer.testing import CliRunner
 
@@ -192,3 +193,9 @@ def test_label_has_a_form(tmp_path: Path, label: str) -> None:
     assert project.capture("host", "init", "--python", project.python, "--", label).code == 2
     result = project.run(f"--host={label}")
     assert (result.code, result.untouched) == (2, True)
+
+
+@pytest.mark.parametrize("command", [name for name in commands() if name != "host"])
+def test_every_command_is_in_the_readme(command: str) -> None:
+    """The README's table has a row for each command; one that is added without a word there fails here."""
+    assert re.search(rf"^\| `capture {command}[ `]", (REPOSITORY / "README.md").read_text("utf-8"), re.MULTILINE)

@@ -62,7 +62,8 @@ def badge(snippet: Snippet, item: Record, known: State, same_as: str) -> Badge:
     if capability and capability.lower() not in environment.chip.lower():
         rest = f"{rest}, torch kernels for {capability}" if comma else f"torch kernels for {capability}"
     intra, inter = environment.threads.get("intra"), environment.threads.get("inter")
-    threads = plural(intra, "thread") if intra is not None else ""
+    # A snippet may set its own number; this is what the interpreter started with.
+    threads = f"starts with {plural(intra, 'thread')}" if intra is not None else ""
     if threads and inter is not None and inter != intra:
         threads += f" ({inter} inter-op)"
     return Badge(

@@ -79,6 +79,8 @@ def day(date: str) -> str:
 
 
 def listed(names: Iterable[str]) -> str:
-    """Return `a, b and c`."""
+    """Return `a, b and c`; names with a comma of their own, such as `EPYC, AVX512`, stand in quotes."""
     items = list(names)
+    if len(items) > 1:
+        items = [f"“{item}”" if "," in item else item for item in items]
     return f"{', '.join(items[:-1])} and {items[-1]}" if len(items) > 1 else "".join(items)

@@ -41,6 +41,4 @@ def compare(folder: Path, rounds: int, tell: Callable[[str], None]) -> list[Row]
         QUIET: peak(folder, line, 0, printed=1),
     }
     found = interleaved(sides, rounds, tell)
-    return [
-        Row(name, QUIET, tuple(zip(found[name], found[QUIET], strict=True)), Grows(20)) for name in (LIFTED, AS_IS)
-    ]
+    return [Row(name, QUIET, tuple(zip(found[name], found[QUIET], strict=True)), Grows(20)) for name in (LIFTED, AS_IS)]

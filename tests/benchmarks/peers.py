@@ -22,7 +22,7 @@ sphinx_gallery_conf = {
 """
 MKDOCS_CONF = """
 site_name: benchmark
-plugins: [{mkdocs-jupyter: {execute: true, allow_errors: false, include: ["*.ipynb"]}}]
+plugins: [{mkdocs-jupyter: {execute: true, allow_errors: false, cache: false, include: ["*.ipynb"]}}]
 """
 
 
@@ -55,9 +55,7 @@ def gallery(folder: Path, bodies: list[str]) -> Measure:
 
 def cache(folder: Path, bodies: list[str]) -> Measure:
     """Return a measure of jupyter-cache executing notebooks one after the other into an empty cache."""
-    paths = [
-        generated.write(folder / f"s{number:04d}.ipynb", notebook(body)) for number, body in enumerate(bodies)
-    ]
+    paths = [generated.write(folder / f"s{number:04d}.ipynb", notebook(body)) for number, body in enumerate(bodies)]
     return timed(
         lambda: python(HERE / "cache_notebooks.py", folder / "cache", *paths), before=lambda: removed(folder / "cache")
     )
