@@ -13,7 +13,7 @@ from capture import catalogue, store
 
 
 def test_a_generated_handbook_holds_a_current_record_for_every_snippet(tmp_path: Path) -> None:
-    """All files are valid, each record has the digest of its own snippet, and every file is read by the plain reader."""
+    """All files are valid, each record has the digest of its own snippet, and the plain reader sees every file."""
     generated.handbook(tmp_path, map(generated.ordinary, range(3)))
     store.write_host(store.Handbook(tmp_path), host("epyc"))
     assert generated.fill(tmp_path, made_record("bench/s0000")) == 3

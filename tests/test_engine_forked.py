@@ -121,6 +121,8 @@ print(sorted(name for name in os.environ if name.startswith(("PYTHON", "TORCH", 
         pytest.param(SIGNALS, id="signals"),
         pytest.param(ENDS, id="how-it-ends"),
         pytest.param(MAIN, id="what-it-is"),
+        pytest.param("import weakref\nclass T: pass\nt = T()\nweakref.finalize(t, print, 'final')", id="finalizer"),
+        pytest.param("import gc; print(gc.isenabled(), gc.get_threshold())", id="collector"),
     ],
 )  # fmt: skip
 def test_forked_and_fresh_print_the_same_bytes(code: str, server: forked.Server, tmp_path: Path) -> None:

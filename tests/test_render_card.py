@@ -88,7 +88,11 @@ def test_the_badge_says_what_the_result_was_got_on(tmp_path):
     assert (badge.chip, badge.rest) == ("NVIDIA H200 + Xeon", "AVX512, 16 vCPU, torch kernels for AVX2")
     assert (badge.torch, badge.build) == ("torch 2.14.1+cu130", "built for CUDA 13.0, driver 580.65")
     assert [(gate.name, gate.yes) for gate in badge.gates] == [("cuda", True)]
-    assert (badge.threads, badge.runs, badge.busy) == ("starts with 16 threads (8 inter-op)", "5 runs, spread 1.04×", True)
+    assert (badge.threads, badge.runs, badge.busy) == (
+        "starts with 16 threads (8 inter-op)",
+        "5 runs, spread 1.04×",
+        True,
+    )
     assert (badge.date, badge.day) == ("2026-11-29", "29 Nov 2026")
 
 
