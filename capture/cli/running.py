@@ -27,6 +27,7 @@ from capture.cli.context import complain, handbook, say, stderr
 from capture.engines import Engines, choice
 from capture.errors import EXIT_ATTENTION, EXIT_INVALID, EXIT_OK, EXIT_PRIVACY, CaptureError
 from capture.host import LOCAL
+from capture.measure import PATIENCE
 from capture.plan import Plan
 from capture.preparation import Decision, decide, keep_host, read_for
 from capture.probe.interpreter import this_interpreter
@@ -45,6 +46,7 @@ HELP = {
     "engine": "auto forks a server that has imported torch where that is safe; or fresh, or forked.",
     "dry": "Say what would be executed, and why.",
 }
+LOCAL_PATIENCE = 5.0  # seconds: whoever only wants to see the site does not wait long for a quiet machine
 EXIT_INTERRUPTED = 130  # 128 + SIGINT, as shells report it
 
 
@@ -82,7 +84,8 @@ def run(
             say("nothing to execute: every record this host can make is current")
         else:
             prepare_host(decision, cat, host)
-            options = runner.Options(jobs, runs, accept_failure, accept_noise, engine=engines.execute)
+            patience = LOCAL_PATIENCE if host == LOCAL else PATIENCE
+            options = runner.Options(jobs, runs, accept_failure, accept_noise, patience, engines.execute)
             results = execute(decision, options)
             cat, _ = read_for(book, host, ids or [])  # a damaged record is whole again once it is captured
     judged = judged_claims.on_host(cat, host, chosen)
@@ -143,7 +146,7 @@ def execute(decision: Decision, options: runner.Options) -> list[runner.Result]:
             for result in running:
                 results.append(result)
                 progress.advance(bar)
-                say(summary.line(result), console)
+                say(summary.passing_line(result), console)
     except runner.Interrupted:
         say(
             f"interrupted: {len(results)} of {len(steps)} finished and stored; the same command goes on from here",

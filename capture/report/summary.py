@@ -22,10 +22,14 @@ QUIET = {"captured": "captured", "unchanged": "unchanged"}
 
 
 def line(result: Result) -> str:
-    """Return one line about one result."""
+    """Return one line about one result, with all that there is to say."""
+    return f"{passing_line(result)}: {result.message}" if result.message else passing_line(result)
+
+
+def passing_line(result: Result) -> str:
+    """Return the line that tells of a result as it comes; what must be read stands in the summary, once."""
     words = {**ATTENTION, **QUIET}[result.kind]
-    text = f"{words:10} {result.snippet} ({result.seconds:.1f} s)"
-    return f"{text}: {result.message}" if result.message else text
+    return f"{words:10} {result.snippet} ({result.seconds:.1f} s)"
 
 
 def plan_summary(found: Plan, label: str) -> list[str]:
