@@ -206,6 +206,8 @@ RULES = tuple(dict.fromkeys([*(name for name, _ in rules(Places())), "undecodabl
 
 def apply(text: str, places: Places) -> tuple[str, tuple[str, ...]]:
     """Return the normalised text and the names of the rules that changed it."""
+    if not text:  # most often stderr; compiling the rules would cost more than the snippet
+        return "", ()
     changed: dict[str, None] = {}
     for name, rule in rules(places):
         after = rule(text)

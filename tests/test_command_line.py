@@ -199,3 +199,13 @@ def test_label_has_a_form(tmp_path: Path, label: str) -> None:
 def test_every_command_is_in_the_readme(command: str) -> None:
     """The README's table has a row for each command; one that is added without a word there fails here."""
     assert re.search(rf"^\| `capture {command}[ `]", (REPOSITORY / "README.md").read_text("utf-8"), re.MULTILINE)
+
+
+@pytest.mark.parametrize("command", ["", *commands()])
+def test_every_option_is_in_the_readme(command: str) -> None:
+    """The README's second table has each option that the help of a command names, and for which command it is."""
+    shown = CliRunner().invoke(app, [*command.split(), "--help"], prog_name="capture").output
+    rows = [line for line in (REPOSITORY / "README.md").read_text("utf-8").splitlines() if line.startswith("| `-")]
+    for option in set(re.findall(r"^  (?:-\w, )?(--[a-z-]+)", shown, re.MULTILINE)) - {"--help"}:
+        (row,) = [line for line in rows if re.search(rf"`(?:-\w N`, `)?{option}[ `]", line)]
+        assert (f"`{command}`" if command else "`capture`") in row
