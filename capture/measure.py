@@ -13,6 +13,7 @@ from capture.engine.contract import Outcome, Request
 from capture.errors import CaptureError
 from capture.preparation import Prepared
 from capture.probe import conditions
+from capture.probe.gpu_conditions import Gpus
 from capture.record import Conditions, Record, Runs
 from capture.snippet import Snippet
 
@@ -95,7 +96,8 @@ def measure_timing(
     prepared: Prepared, snippet: Snippet, options: Options, stop: threading.Event
 ) -> tuple[Record, float]:
     """Execute a timing snippet until its last executions agree, and return the one with their median value."""
-    noise = conditions.wait_until_quiet(0.0 if options.accept_noise else options.patience, stop=stop)
+    gpus = Gpus(prepared.facts.gates.get("cuda", False))
+    noise = conditions.wait_until_quiet(0.0 if options.accept_noise else options.patience, stop=stop, gpus=gpus)
     if stop.is_set():
         raise Interrupted
     if noise and not options.accept_noise:
@@ -107,9 +109,10 @@ def measure_timing(
     done: list[Repetition] = []
     seconds = 0.0
     while len(done) < most:
+        watched = gpus.read()
         before = conditions.read()
         outcome = execute(prepared, snippet, options.engine, stop)
-        found, noise = conditions.judge(before, conditions.read(), load)
+        found, noise = conditions.judge(before, conditions.read(), load, gpus.since(watched))
         seconds += outcome.seconds
         item = assemble.record(prepared, snippet, outcome)
         if item.status != "ok":

@@ -26,6 +26,9 @@ ERASED = re.compile(r"^[^\n]*(?:\r\x1b\[[02]?K|\x1b\[2K\r)", re.MULTILINE)
 CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]")
 # Bidirectional overrides and isolates (Unicode UAX 9); they can make text read as what it is not.
 BIDI = re.compile(r"[\u202a-\u202e\u2066-\u2069\u200e\u200f\u061c]")
+# `USDT:2026-11-29 17:58:41 1010:1010 file.cpp:59] text` and `W1129 17:58:41.123456 1010 file.cpp:59] text`.
+KINETO = re.compile(r"^([A-Z]+):\d{4}-\d\d-\d\d \d\d:\d\d:\d\d \d+:\d+ ", re.MULTILINE)
+GLOG = re.compile(r"^([IWEF])\d{4} \d\d:\d\d:\d\d\.\d+ +\d+ (?=[\w./-]+:\d+\] )", re.MULTILINE)
 LINE_LIMIT = 4000  # characters; a longer line is a dump, not a result
 LINE_HEAD, LINE_TAIL = 1500, 300
 # What may stand before a path for it to be one (also an option's letter as in `-I/usr`, an escaped line end, a quoted
@@ -101,6 +104,11 @@ def backspace(text: str) -> str:
     if "\b" not in text:
         return text
     return "\n".join(replay(line) if "\b" in line else line for line in text.split("\n"))
+
+
+def log_stamp(text: str) -> str:
+    """Remove date, time and process number from the log lines of torch's C++ parts (Kineto, glog); they vary."""
+    return KINETO.sub(r"\1: ", GLOG.sub(r"\1 ", text))
 
 
 def control_characters(text: str) -> str:
@@ -187,6 +195,7 @@ def rules(places: Places) -> tuple[tuple[str, Callable[[str], str]], ...]:
         ("ansi", ansi),
         ("carriage-return", carriage_return),
         ("backspace", backspace),
+        ("log-stamp", log_stamp),
         ("work-path", folder_rule(places.work, "", inside_only=True)),
         ("work-path", folder_rule(places.work, "<work>")),
         ("library-path", folder_rule(places.libraries, "<site-packages>")),

@@ -62,6 +62,10 @@ class Conditions:
     governor: str | None = field(metadata=about("CPU frequency governor"))
     gpu: str | None = field(default=None, metadata=about("GPU clocks and throttle reasons"))
     busy: bool | None = field(default=None, metadata=about("taken beside other work with --accept-noise"))
+    cpu_mhz: int | None = field(default=None, metadata=about("highest frequency of a CPU right after it, in MHz"))
+    cpu_max_mhz: int | None = field(default=None, metadata=about("highest frequency that a CPU can reach, in MHz"))
+    throttled: int | None = field(default=None, metadata=about("how often heat slowed a CPU down meanwhile"))
+    on_battery: bool | None = field(default=None, metadata=about("whether it ran on battery, where there is one"))
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ import time
 
 import pytest
 from browsers import CONTRAST, RECORDING, REFUSING, chromium, find, find_all, serve, wait
+from executions import case
 from handbooks import GATES, host, make_handbook, record, script
 
 pytestmark = pytest.mark.browser
@@ -191,7 +192,8 @@ def test_copying_source_and_output(page, address, clipboard):
     assert wait(lambda: "copied" in find(page, "#capture-x-speed .capture__acts").text)
 
 
-def test_copied_output_keeps_tabs_and_width(page):
+@case("render-tabs")
+def test_copied_output_keeps_tabs_and_width(case, page):
     """Tabs and wide characters come out as they went in."""
     text = page.execute_script("return document.querySelector('#capture-x-long--epyc-stdout code').textContent")
     assert text.startswith("|半精度     |ok  |\nop\tms\n\t0.3\n[0, 1, ")
@@ -249,7 +251,8 @@ def test_search_finds_a_word_of_the_output(page, address):
     assert "/page/" in hit.get_attribute("href")
 
 
-def test_hostile_output_shows_and_does_nothing(page):
+@case("render-html")
+def test_hostile_output_shows_and_does_nothing(case, page):
     """No script ran, no picture was asked for, and every character can be read."""
     assert page.execute_script("return window.ran") is None
     assert page.title.startswith("Page")

@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from executions import case
 from handbooks import host, record
 from project import Project, rows
 
@@ -141,7 +142,8 @@ def test_show_of_a_faulty_snippet_says_why(project: Project) -> None:
     assert "snippets/demo/second.py:2: no header" in result.err
 
 
-def test_prune_lists_then_removes(project: Project) -> None:
+@case("store-subset-delete")
+def test_prune_lists_then_removes(case: str, project: Project) -> None:
     """Records without a snippet are listed; only --yes removes them, and nothing else."""
     path = "docs/captures/epyc/demo/gone.yaml"
     listed = project.capture("prune")

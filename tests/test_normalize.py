@@ -224,3 +224,21 @@ def test_no_output_takes_long_to_normalise(unit: str) -> None:
     before = time.process_time()
     normalize.apply(unit * (65536 // len(unit)) + "x", PLACES)
     assert time.process_time() - before < 5
+
+
+@pytest.mark.parametrize(
+    ("line", "kept"),
+    [
+        ("USDT:2026-11-29 17:58:41 1010:1010 A.cpp:59] profiler_start", "USDT: A.cpp:59] profiler_start"),
+        ("ERROR:2026-11-29 17:58:41 7:8 b.cpp:1] code 35", "ERROR: b.cpp:1] code 35"),
+        ("W1129 17:58:41.123456 1010 torch/x.py:12] slow", "W torch/x.py:12] slow"),
+        ("W1129 17:58:41.123456 140 torch/x.py:12] [0/8] hit", "W torch/x.py:12] [0/8] hit"),
+        ("E1129 is no log line", "E1129 is no log line"),
+        ("epoch 1: 2026-11-29 17:58:41 7:8 later", "epoch 1: 2026-11-29 17:58:41 7:8 later"),
+    ],
+)
+def test_stamps_of_log_lines_go(line: str, kept: str) -> None:
+    """Date, time and process number of torch's own log lines vary and teach nothing; the words stay."""
+    text, changed = normalize.apply(f"first\n{line}\n", Places())
+    assert text == f"first\n{kept}\n"
+    assert ("log-stamp" in changed) == (line != kept)

@@ -6,6 +6,7 @@ import time
 
 import hardware_texts as texts
 import pytest
+from executions import case
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -108,7 +109,8 @@ def test_driver_versions_of_both_kernel_modules():
     assert accelerators.parse_nvidia_version("") is None
 
 
-def test_a_tool_that_hangs_is_killed_with_its_children(tool, tmp_path, monkeypatch):
+@case("host-smi-hang")
+def test_a_tool_that_hangs_is_killed_with_its_children(case, tool, tmp_path, monkeypatch):
     """nvidia-smi that sleeps costs its time limit only, its child is ended, and the reason says so."""
     monkeypatch.setattr(accelerators, "TOOL_TIMEOUT", 0.5)
     tool("nvidia-smi", f"(sleep 3; touch {tmp_path}/alive) & sleep 600\necho never")
@@ -157,7 +159,8 @@ def test_only_harmless_fields_are_asked(tool, tmp_path):
     assert asked.strip() == "--query-gpu=name,driver_version,memory.total,compute_cap --format=csv,noheader"
 
 
-def test_what_torch_sees_wins():
+@case("host-mig")
+def test_what_torch_sees_wins(case):
     """A MIG slice keeps the name and the memory that torch gives, and no tool is asked."""
     slice_ = Accelerator("cuda", "NVIDIA H200 MIG 1g.18gb", 16384, "9.0", 1)
     found = accelerators.read_accelerators((slice_,), {**NO_GATES, "cuda": True})

@@ -6,6 +6,7 @@ import dataclasses
 
 import hardware_texts as texts
 import pytest
+from executions import case
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -34,7 +35,8 @@ def test_amd_virtual_machine_keeps_the_name_the_hypervisor_gives():
     assert found.reasons == {"cpu.part": f"{NOT_APPLICABLE}: only ARM has it"}
 
 
-def test_a_text_without_processor_lines_still_tells_the_isa():
+@case("host-vm-model")
+def test_a_text_without_processor_lines_still_tells_the_isa(case):
     """The bank's three lines give vendor, model and ISA; what they lack is null with a reason."""
     found = complete(cpu.parse_cpuinfo(texts.BARE_VM, "x86_64"))
     assert (found.vendor, found.model, found.isa, found.count) == ("AMD", "AMD EPYC", "AVX2", None)
@@ -59,7 +61,7 @@ def test_masked_flags_give_no_isa_rather_than_a_guess():
 @pytest.mark.parametrize(
     ("text", "part", "isa", "bf16", "vnni", "name"),
     [
-        (texts.NEOVERSE_N1, "0x41/0xd0c", "NEON", False, False, "Neoverse-N1"),
+        pytest.param(texts.NEOVERSE_N1, "0x41/0xd0c", "NEON", False, False, "Neoverse-N1", id="host-arm-model"),
         (texts.NEOVERSE_V2, "0x41/0xd4f", "SVE2", True, True, "Neoverse-V2"),
     ],
 )
@@ -135,7 +137,8 @@ def test_windows_from_identifier_and_registry():
     assert complete(cpu.parse_windows("", "", frozenset(), "x86_64")).vendor is None
 
 
-def test_hybrid_x86_core_types_come_from_the_kernel_lists():
+@case("host-hybrid")
+def test_hybrid_x86_core_types_come_from_the_kernel_lists(case):
     """Where the kernel lists performance and efficiency CPUs, they are counted; elsewhere the field is absent."""
     plain = cpu.parse_cpuinfo(texts.ALDER_LAKE, "x86_64")
     found = cpu.with_core_types(plain, {"performance": "0-11\n", "efficiency": "12-19\n"})
@@ -179,7 +182,8 @@ def test_any_text_is_read(first, second, third):
     complete(cpu.parse_windows(first, second, frozenset(third.split()), "x86_64"))
 
 
-def test_this_machine_is_read_without_fillers():
+@case("host-api-rename")
+def test_this_machine_is_read_without_fillers(case):
     """On the machine that runs the tests every null has a reason, and there is at least one CPU."""
     found = complete(cpu.read_cpu())
     assert found.count and found.count >= 1

@@ -15,6 +15,7 @@ from pathlib import Path
 import hardware_texts as texts
 import jsonschema
 import pytest
+from executions import case
 
 from capture import host, record, shape
 from capture.errors import CaptureError
@@ -129,7 +130,8 @@ def test_another_processor_is_told_apart(machine):
 
 
 @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="needs root to become another user")
-def test_a_user_without_account_or_home():
+@case("host-no-passwd")
+def test_a_user_without_account_or_home(case):
     """In a container under a random uid, without HOME, everything is still read."""
     code = """
 import os, sys

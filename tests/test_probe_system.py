@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hardware_texts as texts
 import pytest
+from executions import case
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -35,7 +36,8 @@ def test_the_os_line_leaves_out_the_kernels_own_suffix():
     assert system.os_line(None, "Linux", "", "") == "Linux"
 
 
-def test_windows_11_is_told_from_10_by_its_build():
+@case("host-no-wmic")
+def test_windows_11_is_told_from_10_by_its_build(case):
     """Windows 11 reports version 10; wmic is not needed."""
     assert system.windows_line(10, 22631, "AMD64") == "Windows 11 (build 22631), x86_64"
     assert system.windows_line(10, 19045, "AMD64") == "Windows 10 (build 19045), x86_64"
@@ -100,7 +102,8 @@ def test_memory_limit(text, limit):
     assert system.parse_memory_limit(text) == limit
 
 
-def test_limits_in_words():
+@case("host-cgroup")
+def test_limits_in_words(case):
     """The bank's container: 6 CPUs and 1 GiB of a machine with 24; what does not limit has no entry."""
     assert system.limits(6.0, 1 << 30, 24, 24) == {"cpus": "6.0", "memory": "1 GiB"}
     assert system.limits(None, None, 24, 24) == {}
@@ -122,7 +125,8 @@ def test_version_2_takes_the_tightest_limit_up_to_the_root(tmp_path):
     assert system.memory_limit(str(tmp_path), own) == 1 << 30
 
 
-def test_a_container_sees_its_own_limits_at_the_root(tmp_path):
+@case("host-cgroup")
+def test_a_container_sees_its_own_limits_at_the_root(case, tmp_path):
     """In a cgroup namespace the path is `/`, and the files of the bank's case lie at the root."""
     (tmp_path / "cpu.max").write_text("600000 100000\n")
     (tmp_path / "memory.max").write_text("1073741824\n")
@@ -130,7 +134,8 @@ def test_a_container_sees_its_own_limits_at_the_root(tmp_path):
     assert system.memory_limit(str(tmp_path), "0::/../other\n") == 1 << 30
 
 
-def test_version_1_is_read(tmp_path):
+@case("host-cgroup")
+def test_version_1_is_read(case, tmp_path):
     """Quota and period lie in two files; a path of the host that is not mounted falls back to the root."""
     (tmp_path / "cpu").mkdir()
     (tmp_path / "memory").mkdir()

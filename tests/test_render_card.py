@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import pytest
+from executions import case
 from handbooks import GATES, STALE, host, make_handbook, record, script
 
 from capture.record import Conditions, Elision, Runs
@@ -201,7 +202,8 @@ def test_a_gate_that_is_not_met_names_gate_answer_and_command(tmp_path):
     assert (absent.advice, absent.command) == ("On a host that has cuda:", "capture run x/c")
 
 
-def test_a_missing_result_names_the_command(tmp_path):
+@case("render-not-run")
+def test_a_missing_result_names_the_command(case, tmp_path):
     """Where only the capture is lacking, the command names that host; on this machine it needs no label."""
     view, _, _ = build(tmp_path, [speed("epyc")])
     absences = {panel.label: panel.absence for panel in view.panels if panel.absence}

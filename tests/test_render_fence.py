@@ -6,6 +6,7 @@ from html.parser import HTMLParser
 
 import markdown
 import pytest
+from executions import case
 from handbooks import GATES, host, make_handbook, record, script
 
 from capture.render import markup
@@ -116,7 +117,8 @@ def test_hostile_words_in_every_field_are_text(tmp_path):
     assert not re.search("[\x02\u202e]", html)
 
 
-def test_ids_are_unique_and_derive_from_snippet_host_and_use(book):
+@case("site-dup-id")
+def test_ids_are_unique_and_derive_from_snippet_host_and_use(case, book):
     """The same snippet twice on a page gives other ids; a host's panel can be linked to."""
     html, problems = book.page(f"{fence('x/speed')}\n{fence('x/speed')}\n\n```python\nx = 1\n```\n")
     assert problems == []

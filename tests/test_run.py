@@ -6,6 +6,7 @@ import shutil
 from pathlib import Path
 
 import pytest
+from executions import case
 from project import Project
 
 from capture import plan
@@ -168,7 +169,8 @@ def test_dry_run_tells_why(captured: Project) -> None:
     assert "1 to execute, 2 current" in result.out
 
 
-def test_subset_touches_nothing_else(captured: Project) -> None:
+@case("store-subset-delete")
+def test_subset_touches_nothing_else(case: str, captured: Project) -> None:
     """A run of one snippet changes that snippet's record at most, whatever else is stale or orphaned."""
     captured.snippet("demo/one", "print(10)")
     captured.snippet("demo/two", "print(20)")

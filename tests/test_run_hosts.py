@@ -10,6 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from executions import case
 from project import Project, bare_interpreter, bare_python
 
 from capture import host, store
@@ -61,7 +62,11 @@ def test_new_label_writes_the_facts_and_says_so(project: Project) -> None:
 
 
 @pytest.mark.parametrize(
-    ("change", "differs"), [(other_processor, "cpu.model: Example CPU 9000"), (with_accelerator, "accelerators: 1 x")]
+    ("change", "differs"),
+    [
+        (other_processor, "cpu.model: Example CPU 9000"),
+        pytest.param(with_accelerator, "accelerators: 1 x", id="cmp-device-sample"),
+    ],
 )
 def test_another_machine_under_a_label_is_refused(
     project: Project, change: Callable[[Host], Host], differs: str
@@ -148,7 +153,8 @@ def test_unusable_interpreter(project: Project, kind: str) -> None:
     assert "Traceback" not in result.err
 
 
-def test_without_torch(project: Project) -> None:
+@case("host-no-torch")
+def test_without_torch(case: str, project: Project) -> None:
     """Where torch is not installed, the rest is captured, and exit 1 says that somebody should install it."""
     project.snippet("demo/tensor", "import torch", dependencies=["torch>=2.2"])
     result = project.run()

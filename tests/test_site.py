@@ -11,6 +11,7 @@ import urllib.request
 from html.parser import HTMLParser
 
 import pytest
+from executions import case
 from handbooks import REPOSITORY, host, make_handbook, record, script
 
 from capture import store
@@ -62,9 +63,19 @@ def test_a_strict_build(tmp_path):
         ("# A\n\n```capture hots='a'\nx/speed\n```\n", 'docs/index.md:3: unknown option "hots"; did you mean "host"?'),
         ("# A\n\n```capture host=h200\nx/speed\n```\n", "docs/index.md:3: this capture fence is not read"),
         ("# A\n\n`#!captured x/speed rato`\n", 'docs/index.md:3: snippet "x/speed" has no value "rato"'),
-        ("# A\n\n[x](a/page.md#capture-x-speed--h20)\n", "does not contain an anchor '#capture-x-speed--h20'"),
-        ('# A\n\n<p id="b">1</p>\n\n<p id="b">2</p>\n', 'docs/index.md:5: the id "b" stands on this page twice'),
-        ("# A\n\n```capture\nx/new\n```\n", "docs/index.md:3: no host has a record of x/new"),
+        pytest.param(
+            "# A\n\n[x](a/page.md#capture-x-speed--h20)\n",
+            "does not contain an anchor '#capture-x-speed--h20'",
+            id="site-strict-anchor",
+        ),
+        pytest.param(
+            '# A\n\n<p id="b">1</p>\n\n<p id="b">2</p>\n',
+            'docs/index.md:5: the id "b" stands on this page twice',
+            id="site-dup-id",
+        ),
+        pytest.param(
+            "# A\n\n```capture\nx/new\n```\n", "docs/index.md:3: no host has a record of x/new", id="render-not-run"
+        ),
     ],
 )
 def test_a_strict_build_fails_at_page_and_line(tmp_path, page, message):
@@ -133,7 +144,8 @@ def test_search_knows_source_and_output_once_and_no_badge(tmp_path):
         assert word not in text, word
 
 
-def test_search_index_has_a_budget(tmp_path):
+@case("site-search-size")
+def test_search_index_has_a_budget(case, tmp_path):
     """Of a long output, the first 2,000 characters are indexed, whatever the number of hosts and pages' uses."""
     long = "".join(f"step {step} loss {1 / (step + 1):.6f} lr 0.001\n" for step in range(3000))
     records = [record("x/speed", label, long) for label in ("epyc", "h200", "local")]
@@ -173,7 +185,8 @@ def test_no_page_asks_another_server(tmp_path):
         assert "http" not in asset.read_text("utf-8")
 
 
-def test_the_real_configuration_is_strict():
+@case("site-strict-anchor")
+def test_the_real_configuration_is_strict(case):
     """Every validation warns, anchors included; no plugin but search; no address that the theme would ask."""
     config = read_site_config(store.Handbook(REPOSITORY))
     assert config["strict"] is True

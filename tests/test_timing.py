@@ -103,13 +103,42 @@ def test_disturbed_execution_is_repeated(tmp_path: Path, monkeypatch: pytest.Mon
     """An execution beside other work is not kept where a later one is undisturbed."""
     disturbed = dataclasses.replace(CALM, foreign_cpu=0.9)
     looks = iter([(disturbed, "other work")] * 3 + [(CALM, "")] * 4)
-    monkeypatch.setattr(conditions, "wait_until_quiet", lambda patience, stop: "")
-    monkeypatch.setattr(conditions, "judge", lambda before, later, load: next(looks))
+    monkeypatch.setattr(conditions, "wait_until_quiet", lambda patience, stop, gpus: "")
+    monkeypatch.setattr(conditions, "judge", lambda before, later, load, gpu: next(looks))
     result, executions = take(tmp_path, monkeypatch, ["7.0", "7.1", "7.2", "7.3", "7.4", "7.5"])
     assert (result.kind, executions) == ("captured", 5)
     item = Project(tmp_path).record("demo/case")
     assert item.stdout == "slowdown 7.3x\n"
     assert item.conditions is not None and (item.conditions.foreign_cpu, item.conditions.busy) == (0.0, None)
+
+
+@pytest.mark.usefixtures("quiet")
+@pytest.mark.parametrize(("accepted", "kind"), [(False, "refused"), (True, "captured")])
+def test_gpu_in_use_is_noise(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, accepted: bool, kind: str) -> None:
+    """Where torch uses a GPU on which another process computes, a timing is refused, or marked and its state kept."""
+    asked: list[bool] = []
+
+    class Crowded:
+        def __init__(self, usable: bool) -> None:
+            asked.append(usable)
+
+        def read(self) -> None:
+            """Tell nothing before."""
+
+        def noise(self) -> str:
+            return ""
+
+        def since(self, before: None) -> tuple[str, str]:
+            return "GPU at 1980 MHz", "1 other process on the GPU (limit 0)"
+
+    monkeypatch.setattr(measure, "Gpus", Crowded)
+    result, _ = take(tmp_path, monkeypatch, ["7"] * 7, Options(accept_noise=accepted))
+    assert (result.kind, asked) == (kind, [False])
+    if accepted:
+        found = Project(tmp_path).record("demo/case").conditions
+        assert found is not None and (found.gpu, found.busy) == ("GPU at 1980 MHz", True)
+    else:
+        assert "1 other process on the GPU" in result.message
 
 
 @pytest.mark.usefixtures("quiet")
@@ -190,7 +219,7 @@ def test_a_busy_machine_is_waited_for_once(tmp_path: Path, monkeypatch: pytest.M
     """Where no quiet moment came for one timing snippet, the others look but do not wait as long again."""
     waits: list[float] = []
 
-    def wait(patience: float, stop: threading.Event) -> str:
+    def wait(patience: float, stop: threading.Event, gpus: object) -> str:
         waits.append(patience)
         return "other work"
 

@@ -80,14 +80,20 @@ def run(
         if dry_run:
             show_plan(decision, host)
             raise typer.Exit(EXIT_INVALID if cat.problems else EXIT_OK)
+        if decision.prepared is not None:
+            with store.held(book, host, lambda line: say(line, stderr())) as waited:
+                if waited:  # what the other run captured is current now
+                    cat, chosen = read_for(book, host, ids or [])
+                    decision = decide(cat, chosen, host, python or this_interpreter(), force, engines.facts)
+                if decision.prepared is not None:
+                    prepare_host(decision, cat, host)
+                    patience = LOCAL_PATIENCE if host == LOCAL else PATIENCE
+                    options = runner.Options(jobs, runs, accept_failure, accept_noise, patience, engines.execute)
+                    results = execute(decision, options)
+                    cat, _ = read_for(book, host, ids or [])  # a damaged record is whole again once it is captured
         if decision.prepared is None:
-            say("nothing to execute: every record this host can make is current")
-        else:
-            prepare_host(decision, cat, host)
-            patience = LOCAL_PATIENCE if host == LOCAL else PATIENCE
-            options = runner.Options(jobs, runs, accept_failure, accept_noise, patience, engines.execute)
-            results = execute(decision, options)
-            cat, _ = read_for(book, host, ids or [])  # a damaged record is whole again once it is captured
+            current = "every record this host can make is current"
+            say(f"nothing to execute: {current if decision.plan.current else 'this host lacks what the snippets need'}")
     judged = judged_claims.on_host(cat, host, chosen)
     for line in summary.run_summary(decision.plan, results, host, judged.failing):
         say(line)
@@ -95,6 +101,8 @@ def run(
     if decision.broken:
         raise CaptureError(f"torch fails to import in this interpreter: {decision.broken}; mend the installation")
     code = attention(decision.plan, results, judged.failing)
+    if force and ids and decision.plan.unmet and code == EXIT_OK:
+        code = EXIT_ATTENTION  # asked for by name, and not done; the summary names what stands in the way
     if (cat.problems or judged.problems) and code != EXIT_PRIVACY:
         code = EXIT_INVALID
     raise typer.Exit(code)

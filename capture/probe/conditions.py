@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import contextlib
 import os
-import sys
 import threading
 import time
 from dataclasses import dataclass
-from pathlib import Path
 
 import psutil
 
+from capture.errors import plural
+from capture.probe import cpu_conditions
+from capture.probe.gpu_conditions import Gpus
 from capture.record import Conditions
 
 # A neighbour that takes a quarter of one CPU already moves a two-thread median by tens of percent on a small
@@ -19,28 +20,39 @@ from capture.record import Conditions
 FOREIGN_LIMIT = 0.25
 FOREIGN_SHARE = 0.03
 STEAL_LIMIT = 0.05
-GOVERNOR = Path("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor")
+THROTTLES_LIMIT = 0  # times that heat may slow a CPU down during an execution
 
 
 @dataclass(frozen=True)
 class Reading:
-    """Counters at one moment: seconds of wall time, of all CPUs' work and steal, and of our own processes."""
+    """Counters at one moment, of the CPUs that this process may use.
+
+    Seconds of wall time, of work and steal on these CPUs, and of our own processes; how many CPUs these are, and how
+    often heat has slowed them down.
+    """
 
     wall: float
     busy: float
     steal: float
     total: float
     own: float
+    cpus: int = 1
+    throttles: int | None = None
 
 
 def read() -> Reading:
     """Read the counters; children count once they have been waited for."""
-    times = psutil.cpu_times()
-    total = sum(times) - getattr(times, "guest", 0.0) - getattr(times, "guest_nice", 0.0)  # both are in user already
-    steal = getattr(times, "steal", 0.0)
-    idle = times.idle + getattr(times, "iowait", 0.0)
+    every = psutil.cpu_times(percpu=True)
+    usable = cpu_conditions.usable()
+    chosen = [every[place] for place in cpu_conditions.positions(len(every), cpu_conditions.online(), usable)]
+    busy = stolen = whole = 0.0
+    for times in chosen:
+        total = sum(times) - getattr(times, "guest", 0.0) - getattr(times, "guest_nice", 0.0)  # in user already
+        steal = getattr(times, "steal", 0.0)
+        busy += total - times.idle - getattr(times, "iowait", 0.0) - steal
+        stolen, whole = stolen + steal, whole + total
     own = sum(os.times()[:4])
-    return Reading(time.monotonic(), total - idle - steal, steal, total, own)
+    return Reading(time.monotonic(), busy, stolen, whole, own, len(chosen), cpu_conditions.throttles(usable))
 
 
 def foreign(before: Reading, after: Reading) -> float:
@@ -57,9 +69,9 @@ def stolen(before: Reading, after: Reading) -> float:
     return max(0.0, (after.steal - before.steal) / total) if total > 0 else 0.0
 
 
-def limit() -> float:
-    """Return how many foreign CPUs make this machine too busy to time on."""
-    return max(FOREIGN_LIMIT, FOREIGN_SHARE * (psutil.cpu_count() or 1))
+def limit(cpus: int) -> float:
+    """Return how many foreign CPUs make a machine too busy to time on, of so many that may be used."""
+    return max(FOREIGN_LIMIT, FOREIGN_SHARE * cpus)
 
 
 def load() -> float | None:
@@ -69,29 +81,54 @@ def load() -> float | None:
     return None
 
 
-def governor() -> str | None:
-    """Return the frequency governor, or None where the system does not say."""
-    if sys.platform != "linux":
+def throttled(before: Reading, after: Reading) -> int | None:
+    """Return how often heat slowed a CPU down between two readings, or None where nobody counts."""
+    if before.throttles is None or after.throttles is None:
         return None
-    with contextlib.suppress(OSError):
-        return GOVERNOR.read_text("ascii").strip() or None
-    return None
+    return max(0, after.throttles - before.throttles)
 
 
-def judge(before: Reading, after: Reading, load_before: float | None) -> tuple[Conditions, str]:
-    """Return the conditions between two readings, and why they are too noisy, or nothing."""
-    others, steal = round(foreign(before, after), 2), round(stolen(before, after), 3)
+def noise_between(before: Reading, after: Reading) -> str:
+    """Say why the CPUs were too noisy between two readings, or nothing."""
+    others, steal, slowed = foreign(before, after), stolen(before, after), throttled(before, after) or 0
+    bound = limit(after.cpus)
     noise = []
-    if others > limit():
-        noise.append(f"other processes kept {others:.2f} CPUs busy (limit {limit():.2f})")
-    if steal > STEAL_LIMIT:
+    if round(others, 2) > bound:
+        noise.append(f"other processes kept {others:.2f} CPUs busy (limit {bound:.2f})")
+    if round(steal, 3) > STEAL_LIMIT:
         noise.append(f"the hypervisor took {steal:.0%} of the time (limit {STEAL_LIMIT:.0%})")
-    found = Conditions(load_before=load_before, foreign_cpu=others, steal=steal, governor=governor())
-    return found, " and ".join(noise)
+    if slowed > THROTTLES_LIMIT:
+        noise.append(f"heat slowed the CPUs down {plural(slowed, 'time')} (limit {THROTTLES_LIMIT})")
+    return " and ".join(noise)
 
 
-def wait_until_quiet(patience: float, window: float = 0.5, stop: threading.Event | None = None) -> str:
-    """Wait up to `patience` seconds for a quiet window, less when `stop` is set.
+def judge(
+    before: Reading, after: Reading, load_before: float | None, gpu: tuple[str | None, str] = (None, "")
+) -> tuple[Conditions, str]:
+    """Return the conditions between two readings, and why they are too noisy, or nothing.
+
+    `gpu` is what the GPUs did meanwhile, and why that is too noisy. The frequency is that of this moment.
+    """
+    cpus = cpu_conditions.usable() or cpu_conditions.online()
+    current, highest = cpu_conditions.frequency(cpus)
+    found = Conditions(
+        load_before=load_before,
+        foreign_cpu=round(foreign(before, after), 2),
+        steal=round(stolen(before, after), 3),
+        governor=cpu_conditions.governor(cpus),
+        gpu=gpu[0],
+        cpu_mhz=current,
+        cpu_max_mhz=highest,
+        throttled=throttled(before, after),
+        on_battery=cpu_conditions.on_battery(),
+    )
+    return found, " and ".join(filter(None, (noise_between(before, after), gpu[1])))
+
+
+def wait_until_quiet(
+    patience: float, window: float = 0.5, stop: threading.Event | None = None, gpus: Gpus | None = None
+) -> str:
+    """Wait up to `patience` seconds for a quiet window on CPUs and GPUs, less when `stop` is set.
 
     Returns why there was none, or nothing.
     """
@@ -100,6 +137,8 @@ def wait_until_quiet(patience: float, window: float = 0.5, stop: threading.Event
     while True:
         before = read()
         stopped = pause.wait(window)
-        _, noise = judge(before, read(), None)
+        noise = noise_between(before, read())
+        if gpus and not stopped:
+            noise = " and ".join(filter(None, (noise, gpus.noise())))
         if not noise or stopped or time.monotonic() >= deadline:
             return noise

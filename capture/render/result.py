@@ -184,6 +184,11 @@ def facts(item: Record, known: State) -> Iterable[Fact]:
         text = f"load before {load}, other processes {conditions.foreign_cpu:g} CPUs"
         text += f", steal {conditions.steal:.1%}" if conditions.steal is not None else ""
         text += f", governor {conditions.governor}" if conditions.governor else ""
+        if conditions.cpu_mhz:
+            text += f", CPU at {conditions.cpu_mhz}"
+            text += f" of {conditions.cpu_max_mhz} MHz" if conditions.cpu_max_mhz else " MHz"
+        text += f", slowed down by heat {plural(conditions.throttled, 'time')}" if conditions.throttled else ""
+        text += ", on battery" if conditions.on_battery else ""
         yield Fact("conditions", text + (f", {conditions.gpu}" if conditions.gpu else ""))
     for note in known.notes:
         yield Fact("upstream", note)

@@ -19,6 +19,7 @@ from capture.store.files import (
     write_record,
     write_text,
 )
+from capture.store.lock import held
 from capture.store.site import CONFIG, PythonName, config_line, read_site_config
 from capture.store.text import dump, host_text, load, record_text
 
@@ -30,6 +31,7 @@ __all__ = [
     "config_line",
     "dump",
     "find_root",
+    "held",
     "host_text",
     "load",
     "nearest_line",

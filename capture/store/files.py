@@ -240,16 +240,15 @@ def write_text(book: Handbook, path: Path, text: str) -> bool:
             temporary.unlink()
         if not isinstance(error, OSError):
             raise
-        reason = error.strerror or type(error).__name__
-        raise CaptureError(
-            Problem(
-                book.relative(path),
-                0,
-                f"cannot be written: {reason}; free space or mend permissions, then run again",
-                "write",
-            )
-        ) from error
+        raise unwritable(book, path, error) from error
     return True
+
+
+def unwritable(book: Handbook, path: Path, error: OSError) -> CaptureError:
+    """Return the error for a file that cannot be written."""
+    reason = error.strerror or type(error).__name__
+    message = f"cannot be written: {reason}; free space or mend permissions, then run again"
+    return CaptureError(Problem(book.relative(path), 0, message, "write"))
 
 
 def sweep(book: Handbook, label: str) -> int:
