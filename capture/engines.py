@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import threading
 from collections.abc import Callable, Iterable
+from pathlib import Path
 from typing import Literal
 
 from capture.engine import forked, fresh
@@ -65,6 +67,15 @@ class Engines:
             except forked.ServerLost as error:
                 self.give_up(str(error))
         return fresh.execute(request, stop)
+
+    def warm(self, python: str, due: Iterable[str]) -> None:
+        """Start the server while the run is still being planned, if a snippet that is due will be forked.
+
+        Without an absolute path nothing is started yet: the plan says first what the name stands for.
+        """
+        if Path(python).is_absolute() and any(not self.reasons[name] for name in due):
+            with contextlib.suppress(forked.ServerLost):  # told when it is needed
+                self.running(python)
 
     def running(self, python: str) -> forked.Server:
         """Return the server of an interpreter, started now if it was not; raises ServerLost when it cannot be."""

@@ -291,3 +291,18 @@ def test_facts_come_from_the_server(tmp_path: Path) -> None:
     assert chosen.facts(python(), request) == probe_torch(python(), request)
     chosen.close()
     assert told == []
+
+
+def test_the_server_starts_while_the_run_is_planned(tmp_path: Path) -> None:
+    """It imports torch meanwhile where something due will be forked, and is not started in vain otherwise."""
+    chosen, snippet, request, told = engines(tmp_path, "print('ran')")
+    chosen.warm(python(), [])
+    chosen.warm("python3", [snippet.id])
+    assert chosen.server is None
+    chosen.warm(python(), [snippet.id])
+    early = chosen.server
+    assert early is not None
+    assert chosen.execute(snippet, request, threading.Event()).stdout.head == b"ran\n"
+    assert chosen.server is early
+    chosen.close()
+    assert told == []

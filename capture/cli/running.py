@@ -76,6 +76,8 @@ def run(
     results: list[runner.Result] = []
     engines = Engines(choice(engine), [cat.snippets[name] for name in chosen], lambda line: say(line, stderr()))
     with contextlib.closing(engines):
+        if not dry_run:
+            engines.warm(python or this_interpreter(), [name for name in chosen if force or is_due(cat, host, name)])
         decision = decide(cat, chosen, host, python or this_interpreter(), force, engines.facts)
         if dry_run:
             show_plan(decision, host)
@@ -106,6 +108,12 @@ def run(
     if (cat.problems or judged.problems) and code != EXIT_PRIVACY:
         code = EXIT_INVALID
     raise typer.Exit(code)
+
+
+def is_due(cat: Catalogue, label: str, name: str) -> bool:
+    """Tell whether a snippet will be executed if this host can, as far as its record alone says."""
+    item = cat.records.get((label, name))
+    return item is None or item.source_sha256 != cat.snippets[name].digest
 
 
 def show_plan(decision: Decision, label: str) -> None:
