@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import random
 import signal
 import tempfile
 import threading
@@ -105,15 +106,16 @@ def test_killed_run_is_cleaned_up_by_the_next(project: Project, slow: str, tmp_p
 
 
 def test_kill_at_any_moment_leaves_whole_records(tmp_path: Path) -> None:
-    """store-atomic: each file is the old one or the new one, never a part, whenever the run is killed."""
+    """store-atomic: each file is the old one or the new one, never a part, at 50 moments of a kill."""
     project = Project(tmp_path)
     names = [f"demo/s{number}" for number in range(6)]
     for name in names:
         project.snippet(name, f"print({name!r} * 50)")
     own = {"TMPDIR": str(tmp_path.parent)}  # what is left in it goes with the tests
-    for pause in (0.3, 0.36, 0.42, 0.48, 0.54, 0.6):
+    moments = random.Random(0)
+    for _ in range(50):
         with project.start("run", "--python", project.python, "--force", "-j", "2", env=own) as process:
-            time.sleep(pause)
+            time.sleep(moments.uniform(0.25, 0.65))  # from the first import to the last record
             process.kill()
             process.wait()
         assert set(project.records()) <= set(names)
