@@ -93,13 +93,13 @@ def read(book: store.Handbook, labels: Iterable[str] | None = None, local: bool 
                 continue
             hosts[label] = found
         except CaptureError as error:
-            problems += [item for item in error.problems if isinstance(item, Problem)]
+            problems += error.located
             continue
         for snippet_id in store.record_ids(book, label):
             try:
                 item = store.read_record(book, label, snippet_id)
             except CaptureError as error:
-                problems += [part for part in error.problems if isinstance(part, Problem)]
+                problems += error.located
                 continue
             if item is not None:
                 records[label, snippet_id] = item

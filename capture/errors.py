@@ -39,6 +39,11 @@ class CaptureError(Exception):
         self.problems: tuple[Problem | str, ...] = problems
         super().__init__("\n".join(str(problem) for problem in problems))
 
+    @property
+    def located(self) -> list[Problem]:
+        """The problems that have a place."""
+        return [problem for problem in self.problems if isinstance(problem, Problem)]
+
 
 class PrivacyRefused(CaptureError):
     """Something personal or secret would have been stored; the value is never part of the message."""

@@ -12,16 +12,12 @@ from typing import Literal
 
 from capture import shape
 from capture.errors import CaptureError
+from capture.shape import about
 
 SCHEMA = 1
 LABEL = re.compile(r"[a-z0-9][a-z0-9.-]{0,40}")
 LOCAL = "local"
 Kind = Literal["cpu", "cuda", "rocm", "mps", "xpu", "xla"]
-
-
-def about(text: str) -> dict[str, str]:
-    """Return field metadata: a description for the JSON Schema."""
-    return {"about": text}
 
 
 @dataclass(frozen=True)
@@ -114,18 +110,17 @@ def differences(old: Host, new: Host) -> tuple[str, ...]:
 
 def decode(data: object) -> Host:
     """Build a Host from plain data; raises ShapeError, or CaptureError for a newer schema."""
-    if isinstance(data, Mapping) and type(data.get("schema")) is int and data["schema"] > SCHEMA:
-        raise CaptureError(
-            f"schema {data['schema']} is newer than this tool knows ({SCHEMA}); update with: git pull && make site"
-        )
-    host = shape.decode(Host, data)
-    if host.schema != SCHEMA:
-        raise shape.ShapeError("schema", f"there is no schema {host.schema}; this tool knows {SCHEMA}")
+    host = shape.decode_versioned(Host, data, SCHEMA)
     try:
         check_label(host.label)
     except CaptureError as error:
         raise shape.ShapeError("label", str(error)) from error
     return host
+
+
+def run_option(label: str) -> str:
+    """Return what to add to `capture run` for a label: ` --host LABEL`, or nothing for `local`."""
+    return "" if label == LOCAL else f" --host {label}"
 
 
 def check_label(label: str) -> str:

@@ -227,6 +227,3 @@ def snippet_of(problem: Problem, book: store.Handbook, label: str) -> str:
     """Return the id of the snippet that a problem is about, whether its source or its record is faulty."""
     folder = "snippets" if is_source(problem.path) else book.relative(book.captures / label)
     return problem.path.removeprefix(f"{folder}/").rpartition(".")[0]
-
-
-__all__ = ["Decision", "HostBroken", "Prepared", "decide", "read_for"]

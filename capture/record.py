@@ -12,16 +12,11 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from capture import shape
-from capture.errors import CaptureError
 from capture.host import LABEL
+from capture.shape import about
 
 SCHEMA = 1
 Status = Literal["ok", "error", "timeout", "crashed", "output_limit", "out_of_memory"]
-
-
-def about(text: str, omit_empty: bool = False) -> dict[str, Any]:
-    """Return field metadata: a description for the JSON Schema, and whether an empty value is left out."""
-    return {"about": text, "omit_empty": omit_empty}
 
 
 @dataclass(frozen=True)
@@ -143,13 +138,7 @@ def decode(data: object) -> Record:
 
     Raises ShapeError naming the field, or CaptureError for a schema newer than this tool.
     """
-    if isinstance(data, Mapping) and type(data.get("schema")) is int and data["schema"] > SCHEMA:
-        raise CaptureError(
-            f"schema {data['schema']} is newer than this tool knows ({SCHEMA}); update with: git pull && make site"
-        )
-    record = shape.decode(Record, data)
-    if record.schema != SCHEMA:
-        raise shape.ShapeError("schema", f"there is no schema {record.schema}; this tool knows {SCHEMA}")
+    record = shape.decode_versioned(Record, data, SCHEMA)
     for name, value, pattern, form in (
         ("snippet", record.snippet, SNIPPET_ID, "chapter/name"),
         ("source_sha256", record.source_sha256, HEX64, "64 hex digits"),

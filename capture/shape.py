@@ -14,7 +14,7 @@ import typing
 from collections.abc import Mapping
 from typing import Any, TypeVar
 
-from capture.errors import suggestion
+from capture.errors import CaptureError, suggestion
 
 T = TypeVar("T")
 NAMES = {str: "text", int: "a whole number", float: "a number", bool: "true or false", type(None): "null"}
@@ -29,6 +29,27 @@ class ShapeError(ValueError):
 
 
 @functools.cache
+def about(text: str, omit_empty: bool = False) -> dict[str, Any]:
+    """Return field metadata: a description for the JSON Schema, and whether an empty value is left out."""
+    return {"about": text, "omit_empty": omit_empty}
+
+
+def decode_versioned(cls: type[T], data: object, known: int) -> T:
+    """Build a dataclass that carries its `schema`, which must be the known one.
+
+    Raises CaptureError for a newer schema, before its unknown fields would confuse, and ShapeError as `decode` does.
+    """
+    schema = data.get("schema") if isinstance(data, Mapping) else None
+    if type(schema) is int and schema > known:
+        raise CaptureError(
+            f"schema {schema} is newer than this tool knows ({known}); update with: git pull && make site"
+        )
+    found = decode(cls, data)
+    if schema != known:
+        raise ShapeError("schema", f"there is no schema {schema}; this tool knows {known}")
+    return found
+
+
 def fields_of(cls: type) -> dict[str, tuple[Any, bool]]:
     """Map each field of a dataclass to (resolved type, whether it may be absent)."""
     hints = typing.get_type_hints(cls)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from capture import claims, host, record, redact, schemas, store
@@ -12,8 +12,10 @@ from capture.errors import CaptureError, Problem
 from capture.host import LOCAL
 from capture.record import Record
 from capture.redact import Identity
+from capture.state import State
 
 PRIVACY_RULES = ("secret", "personal")
+States = Mapping[tuple[str, str], State]
 
 
 @dataclass(frozen=True)
@@ -38,9 +40,10 @@ def check(cat: Catalogue, strict_stale: Sequence[str], pages: Iterable[Problem])
         problems += check_stray_files(cat, label)
     for (label, key), item in cat.records.items():
         problems += check_record_file(cat, label, key, item)
-    found, told = check_states(cat, strict_stale)
+    states = cat.states()
+    found, told = check_states(cat, states, strict_stale)
     problems, notes = problems + found, notes + told
-    found, told = check_claims(cat)
+    found, told = check_claims(cat, states)
     problems, notes = problems + found, notes + told
     notes += [problem for problem in problems if is_own(problem)]
     return Findings(tuple(sorted({problem for problem in problems if not is_own(problem)})), tuple(sorted(set(notes))))
@@ -74,10 +77,10 @@ def check_host_file(cat: Catalogue, label: str) -> list[Problem]:
         return []
     path = cat.book.host_path(label)
     name, text = cat.book.relative(path), path.read_text("utf-8")
-    _, lines = store.parse_host(text, name)
     advice = "restore it with git, or write it again on that machine: capture host init LABEL"
     problems = redact.scan(text, name, Identity())
     if item.fingerprint != host.fingerprint(item):
+        _, lines = store.parse_host(text, name)
         problems.append(
             Problem(name, lines["fingerprint"], f"was edited: its fingerprint does not match; {advice}", "digest")
         )
@@ -97,10 +100,10 @@ def check_record_file(cat: Catalogue, label: str, key: str, item: Record) -> lis
     """A record is whole, unedited and as the writer writes it, and holds nothing private."""
     path = cat.book.record_path(label, key)
     name, text = cat.book.relative(path), path.read_text("utf-8")
-    _, lines = store.parse_record(text, name)
     advice = store.recapture_advice(label, key)
     problems = redact.scan(text, name, Identity())
     if item.content_sha256 != record.content_digest(item):
+        _, lines = store.parse_record(text, name)
         problems.append(
             Problem(
                 name,
@@ -153,32 +156,32 @@ def check_stray_files(cat: Catalogue, label: str) -> list[Problem]:
     return problems
 
 
-def check_states(cat: Catalogue, strict_stale: Sequence[str]) -> tuple[list[Problem], list[Problem]]:
+def check_states(cat: Catalogue, states: States, strict_stale: Sequence[str]) -> tuple[list[Problem], list[Problem]]:
     """An orphan fails; stale and missing are notes, but fail for the labels of `strict_stale`."""
     problems: list[Problem] = []
     notes: list[Problem] = []
-    for (label, key), found in cat.states().items():
+    for (label, key), found in states.items():
         path = cat.book.relative(cat.book.record_path(label, key))
-        target = "" if label == LOCAL else f" --host {label}"
         if found.kind == "orphan":
             problems.append(Problem(path, 2, f'orphan: no snippet "{key}"; remove it with: capture prune', "orphan"))
         elif found.kind in ("stale", "missing"):
             where = problems if label in strict_stale else notes
-            where.append(Problem(path, 0, f"{found}; capture it: capture run {key}{target}", found.kind))
+            where.append(
+                Problem(path, 0, f"{found}; capture it: capture run {key}{host.run_option(label)}", found.kind)
+            )
         item = cat.records.get((label, key))
         if item is not None and item.status != "ok":
             notes.append(Problem(path, 0, f"the capture ended with {item.status}", "failed"))
     return problems, notes
 
 
-def check_claims(cat: Catalogue) -> tuple[list[Problem], list[Problem]]:
+def check_claims(cat: Catalogue, states: States) -> tuple[list[Problem], list[Problem]]:
     """Every value of a current record matches once, and no claim fails in its scope.
 
     On `local`, a newcomer's own machine, both are notes: his hardware is not in the handbook's hands.
     """
     problems: list[Problem] = []
     notes: list[Problem] = []
-    states = cat.states()
     for (label, key), item in cat.records.items():
         snippet = cat.snippets.get(key)
         if snippet is None or item.status != "ok" or states[label, key].kind != "current":

@@ -13,7 +13,7 @@ from capture import catalogue, store
 from capture.check import check as run_rules
 from capture.cli.context import complain, handbook, say, stdout
 from capture.errors import EXIT_INVALID, EXIT_PRIVACY, CaptureError, Problem, plural, suggestion
-from capture.host import LOCAL
+from capture.host import run_option
 from capture.report import comparison, matrix
 
 
@@ -63,8 +63,8 @@ def note_lines(notes: Iterable[Problem]) -> list[str]:
         else:
             lines.append(str(note))
     for label, keys in missing.items():
-        target = "" if label == LOCAL else f" --host {label}"
-        lines.append(f"{label}: {len(keys)} missing ({', '.join(keys)}); capture on that host: capture run{target}")
+        command = f"capture run{run_option(label)}"
+        lines.append(f"{label}: {len(keys)} missing ({', '.join(keys)}); capture on that host: {command}")
     return lines
 
 

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from capture import claims, plan
-from capture.host import LOCAL
+from capture.host import run_option
 from capture.plan import Plan
 from capture.runner import Result
 
@@ -52,11 +52,11 @@ def run_summary(
     counts = Counter[str](result.kind for result in results)
     done = ", ".join(f"{counts[kind]} {words}" for kind, words in {**QUIET, **ATTENTION}.items() if counts[kind])
     lines = [counted(done, found, label), *unmet_lines(found)]
-    again = "--force" if label == LOCAL else f"--host {label} --force"
+    again = f"{run_option(label)} --force"
     for kind in ATTENTION:
         lines += [f"  {line(result)}" for result in results if result.kind == kind]
     lines += [
-        f"  failed     {item.snippet}: still {item.status} (try again with: capture run {item.snippet} {again})"
+        f"  failed     {item.snippet}: still {item.status} (try again with: capture run {item.snippet}{again})"
         for item in found.current
         if item.status != "ok"
     ]

@@ -88,7 +88,7 @@ def read_snippets(book: Handbook) -> tuple[dict[str, Snippet], list[Problem]]:
             snippet = header.parse(book.root, path)
             snippets[snippet.id] = snippet
         except CaptureError as error:
-            problems[book.relative(path)] = [item for item in error.problems if isinstance(item, Problem)]
+            problems[book.relative(path)] = error.located
     helpers = {
         f"snippets/{snippet.id.split('/')[0]}/{name}"
         for snippet in snippets.values()
@@ -132,7 +132,7 @@ def parse_record(text: str, name: str, advice: str = "") -> tuple[Record, dict[s
 
 def recapture_advice(label: str, snippet_id: str) -> str:
     """Return what to do about a damaged record."""
-    target = "" if label == host.LOCAL else f" --host {label}"
+    target = host.run_option(label)
     return f"; restore it with git, or capture it again: capture run {snippet_id} --force{target}"
 
 
