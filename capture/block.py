@@ -89,14 +89,18 @@ def bare(key: str) -> str:
     return re.sub(r"[\s\"']", "", key)
 
 
-def local_imports(root: Path, chapter: str, source: str) -> tuple[str, ...]:
-    """Name the files beside the snippet that it imports, directly or through each other."""
+def local_imports(root: Path, chapter: str, source: str, words: Iterable[str] | None) -> tuple[str, ...]:
+    """Name the files beside the snippet that it imports, directly or through each other.
+
+    `words` are its `imported_words`.
+    """
     folder = root / "snippets" / chapter
     found: dict[str, None] = {}
-    pending = [source]
+    pending = [(source, words)]
     while pending:
-        text = pending.pop()
-        if not may_import(folder, text):
+        text, words = pending.pop()
+        # Parsing most sources, which import no file beside them, is saved; thousands of questions, so no Path.
+        if words is not None and not any(os.path.isfile(f"{folder}/{word}.py") for word in words):  # noqa: PTH113
             continue
         try:
             tree = ast.parse(text)
@@ -113,16 +117,19 @@ def local_imports(root: Path, chapter: str, source: str) -> tuple[str, ...]:
                 if file not in found and (folder / file).is_file():
                     found[file] = None
                     with contextlib.suppress(OSError):  # named when its digest is taken
-                        pending.append((folder / file).read_bytes().decode("utf-8-sig", "replace"))
+                        helper = (folder / file).read_bytes().decode("utf-8-sig", "replace")
+                        pending.append((helper, imported_words(helper)))
     return tuple(sorted(found))
 
 
-def may_import(folder: Path, source: str) -> bool:
-    """Tell whether a file of the folder may be imported; parsing most sources, which import none, is saved so."""
-    if not source.isascii():  # an identifier may then be spelt in several ways
-        return True
-    words = {word for match in IMPORT.finditer(source) for word in IDENTIFIER.findall(match[1])}
-    return any(os.path.isfile(f"{folder}/{word}.py") for word in words)  # noqa: PTH113 - thousands of questions
+def imported_words(source: str) -> list[str] | None:
+    """Return every word that may name an imported module, or None where only parsing can tell.
+
+    An identifier with other than ASCII letters may be spelt in several ways.
+    """
+    if not source.isascii():
+        return None
+    return sorted({word for match in IMPORT.finditer(source) for word in IDENTIFIER.findall(match[1])})
 
 
 def digest(

@@ -95,12 +95,13 @@ def read(book: store.Handbook, labels: Iterable[str] | None = None, local: bool 
         except CaptureError as error:
             problems += error.located
             continue
-        for snippet_id in store.record_ids(book, label):
-            try:
-                item = store.read_record(book, label, snippet_id)
-            except CaptureError as error:
-                problems += error.located
-                continue
-            if item is not None:
-                records[label, snippet_id] = item
+        with store.Cache(book.root, f"records-{label}") as cache:
+            for snippet_id in store.record_ids(book, label):
+                try:
+                    item = store.read_record(book, label, snippet_id, cache)
+                except CaptureError as error:
+                    problems += error.located
+                    continue
+                if item is not None:
+                    records[label, snippet_id] = item
     return Catalogue(book, snippets, hosts, records, tuple(sorted(problems)))

@@ -29,26 +29,30 @@ class Engines:
     """
 
     def __init__(self, choice: Choice, snippets: Iterable[Snippet], tell: Callable[[str], None]) -> None:
-        chosen = list(snippets)
         self.choice, self.tell = choice, tell
-        self.reasons = {
-            snippet.id: "fresh was chosen" if choice == "fresh" else forked.unsuitable(snippet) for snippet in chosen
-        }
-        self.preload = sorted({name for snippet in chosen if not self.reasons[snippet.id] for name in snippet.preload})
+        self.snippets = {snippet.id: snippet for snippet in snippets}
+        self.reasons: dict[str, str] = {}
         self.lock = threading.Lock()
         self.server: forked.Server | None = None
         self.lost = ""
         if choice == "forked":
-            for name, why in self.reasons.items():
-                if why:
+            for name in self.snippets:
+                if why := self.fresh_because(name):
                     tell(f"{name} runs in a fresh interpreter: {why}")
+
+    def fresh_because(self, name: str) -> str:
+        """Say why a planned snippet gets a fresh interpreter, or nothing when it is forked; found out once."""
+        if name not in self.reasons:
+            chosen = self.choice == "fresh"
+            self.reasons[name] = "fresh was chosen" if chosen else forked.unsuitable(self.snippets[name])
+        return self.reasons[name]
 
     def facts(self, python: str, request: TorchRequest) -> TorchFacts:
         """Return the facts about torch, from the server where one will be used anyway.
 
         Raises HostBroken as `probe_torch` does.
         """
-        if any(not why for why in self.reasons.values()):
+        if any(not self.fresh_because(name) for name in self.snippets):
             env = torch_probe.child_environment(os.environ)
             try:
                 text = self.running(python).output_of(
@@ -61,7 +65,7 @@ class Engines:
 
     def execute(self, snippet: Snippet, request: Request, stop: threading.Event) -> Outcome:
         """Execute once. A server that is lost costs the execution that it ran nothing but a repetition."""
-        if not self.lost and not self.reasons.get(snippet.id, "it was not planned"):
+        if not self.lost and snippet.id in self.snippets and not self.fresh_because(snippet.id):
             try:
                 return self.running(request.python).execute(request, stop)
             except forked.ServerLost as error:
@@ -73,7 +77,7 @@ class Engines:
 
         Without an absolute path nothing is started yet: the plan says first what the name stands for.
         """
-        if Path(python).is_absolute() and any(not self.reasons[name] for name in due):
+        if Path(python).is_absolute() and any(not self.fresh_because(name) for name in due):
             with contextlib.suppress(forked.ServerLost):  # told when it is needed
                 self.running(python)
 
@@ -83,7 +87,8 @@ class Engines:
             if self.lost:
                 raise forked.ServerLost(self.lost)
             if self.server is None:
-                self.server = forked.Server(python, self.preload)
+                forked_ones = [item for name, item in self.snippets.items() if not self.fresh_because(name)]
+                self.server = forked.Server(python, sorted({part for item in forked_ones for part in item.preload}))
             return self.server
 
     def give_up(self, why: str) -> None:

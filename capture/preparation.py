@@ -16,7 +16,7 @@ from capture.errors import CaptureError, HostBroken, HostRefused, Problem
 from capture.host import LOCAL, Host
 from capture.plan import Plan
 from capture.probe import facts, system, torch_probe
-from capture.probe.interpreter import Interpreter, read_interpreter
+from capture.probe.interpreter import Interpreter, Reader
 from capture.probe.torch_probe import TorchFacts, TorchRequest
 from capture.record import Record
 from capture.snippet import Snippet
@@ -55,15 +55,16 @@ class Decision:
 
 
 def decide(
-    cat: Catalogue, ids: Sequence[str], label: str, python: str, force: bool, ask: Ask = torch_probe.probe_torch
+    cat: Catalogue, ids: Sequence[str], label: str, read: Reader, force: bool, ask: Ask = torch_probe.probe_torch
 ) -> Decision:
-    """Plan a run on this host; torch is imported, by `ask`, only when something may have to be executed.
+    """Plan a run on this host with the interpreter that `read` asks what it has installed.
+
+    torch is imported, by `ask`, only when something may have to be executed.
 
     Raises HostRefused when the label names another machine, HostBroken when the interpreter cannot be used.
     """
     chosen = [cat.snippets[snippet_id] for snippet_id in ids]
-    interpreter = read_interpreter(
-        python,
+    interpreter = read(
         {name for item in chosen for name in item.packages},
         {name for item in chosen for name in item.modules},
     )

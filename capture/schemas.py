@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
+import types
+import typing
 from collections.abc import Mapping
+from typing import Any
 
 from capture import shape
 from capture.host import Host
@@ -22,4 +26,36 @@ def texts() -> Mapping[str, str]:
 
 def as_text(cls: type, title: str) -> str:
     """Return a schema as indented JSON with a final newline."""
-    return json.dumps(shape.json_schema(cls, title), indent=2, ensure_ascii=False) + "\n"
+    return json.dumps(json_schema(cls, title), indent=2, ensure_ascii=False) + "\n"
+
+
+def json_schema(cls: type, title: str) -> dict[str, Any]:
+    """Return the JSON Schema (draft 2020-12) of a dataclass."""
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": title} | schema_of(cls)
+
+
+def schema_of(hint: Any) -> dict[str, Any]:
+    """Return the schema of one type."""
+    origin = typing.get_origin(hint)
+    if origin is typing.Literal:
+        return {"enum": list(typing.get_args(hint))}
+    if origin in (typing.Union, types.UnionType):
+        return {"anyOf": [schema_of(option) for option in typing.get_args(hint)]}
+    if origin is tuple:
+        return {"type": "array", "items": schema_of(typing.get_args(hint)[0])}
+    if origin is not None and issubclass(origin, Mapping):
+        return {"type": "object", "additionalProperties": schema_of(typing.get_args(hint)[1])}
+    if dataclasses.is_dataclass(hint):
+        known = shape.fields_of(typing.cast(type, hint))
+        described = {field.name: field.metadata.get("about") for field in dataclasses.fields(hint)}
+        return {
+            "type": "object",
+            "properties": {
+                name: schema_of(inner) | ({"description": described[name]} if described[name] else {})
+                for name, (inner, _) in known.items()
+            },
+            "required": [name for name, (_, optional) in known.items() if not optional],
+            "additionalProperties": False,
+        }
+    names = {str: "string", int: "integer", float: "number", bool: "boolean", type(None): "null"}
+    return {"type": names[hint]}

@@ -1,4 +1,4 @@
-"""The shape of stored data: dataclasses to and from plain mappings, and to JSON Schema.
+"""The shape of stored data: dataclasses to and from plain mappings.
 
 One definition, the dataclass, serves reading, writing and the published schema, so they cannot disagree.
 Supported field types: str, int, float, bool, None, unions of these, Literal, tuple[T, ...], Mapping[str, T]
@@ -11,7 +11,7 @@ import dataclasses
 import functools
 import types
 import typing
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
 from capture.errors import CaptureError, suggestion
@@ -24,8 +24,13 @@ class ShapeError(ValueError):
     """A value does not have the declared type; `field` is its dotted name."""
 
     def __init__(self, field: str, message: str) -> None:
-        self.field = field
+        self.field, self.message = field, message
         super().__init__(f"{field}: {message}" if field else message)
+
+    def within(self, name: str) -> ShapeError:
+        """Return the same error with its field named from one level further out."""
+        between = "." if self.field and not self.field.startswith("[") else ""
+        return ShapeError(f"{name}{between}{self.field}", self.message)
 
 
 @functools.cache
@@ -50,6 +55,7 @@ def decode_versioned(cls: type[T], data: object, known: int) -> T:
     return found
 
 
+@functools.cache
 def fields_of(cls: type) -> dict[str, tuple[Any, bool]]:
     """Map each field of a dataclass to (resolved type, whether it may be absent)."""
     hints = typing.get_type_hints(cls)
@@ -59,73 +65,146 @@ def fields_of(cls: type) -> dict[str, tuple[Any, bool]]:
     }
 
 
-def decode(cls: type[T], data: object, where: str = "") -> T:
+def decode(cls: type[T], data: object) -> T:
     """Build a dataclass from a plain mapping.
 
     Raises ShapeError that names the field for unknown, missing or mistyped ones.
     """
-    if not isinstance(data, Mapping):
-        raise ShapeError(where, f"expected a mapping, found {kind(data)}")
-    known = fields_of(typing.cast(type, cls))
-    for key in data:
-        if key not in known:
-            raise ShapeError(join(where, str(key)), f"unknown field{suggestion(str(key), known)}")
-    values = {}
-    for name, (hint, optional) in known.items():
-        if name not in data:
-            if not optional:
-                raise ShapeError(join(where, name), "missing field")
-            continue
-        values[name] = convert(hint, data[name], join(where, name))
-    return cls(**values)
+    return typing.cast(T, converter(typing.cast(Any, cls))(data))
 
 
-def convert(hint: Any, value: object, where: str) -> Any:
-    """Return `value` as the declared type, or raise ShapeError."""
-    origin = typing.get_origin(hint)
+# A type is taken apart once; what comes of it is called for every field of every record.
+Converter = Callable[[Any], Any]
+
+
+@functools.cache
+def converter(hint: Any) -> Converter:
+    """Return the function that gives a value as the declared type, or raises ShapeError."""
+    origin, arguments = typing.get_origin(hint), typing.get_args(hint)
     if origin is typing.Literal:
-        allowed = typing.get_args(hint)
-        if value not in allowed:
-            raise ShapeError(where, f"expected one of {', '.join(map(str, allowed))}, found {shown(value)}")
-        return value
+        return literal_converter(arguments)
     if origin in (typing.Union, types.UnionType):
-        errors = []
-        for option in typing.get_args(hint):
-            try:
-                return convert(option, value, where)
-            except ShapeError as error:
-                errors.append(error)
-        deepest = max(errors, key=lambda error: len(error.field))
-        if len(deepest.field) > len(where):
-            raise deepest
-        raise mismatch(hint, value, where)
+        return union_converter(hint, arguments)
     if origin is tuple:
-        if not isinstance(value, list | tuple):
-            raise ShapeError(where, f"expected a list, found {kind(value)}")
-        item = typing.get_args(hint)[0]
-        return tuple(convert(item, part, f"{where}[{index}]") for index, part in enumerate(value))
+        return tuple_converter(converter(arguments[0]))
     if origin is not None and issubclass(origin, Mapping):
-        if not isinstance(value, Mapping):
-            raise ShapeError(where, f"expected a mapping, found {kind(value)}")
-        for key in value:
-            if not isinstance(key, str):
-                raise ShapeError(where, f"expected text as keys, found {kind(key)}; quote it")
-        item = typing.get_args(hint)[1]
-        return {key: convert(item, part, join(where, key)) for key, part in value.items()}
+        return mapping_converter(converter(arguments[1]))
     if dataclasses.is_dataclass(hint):
-        return decode(typing.cast(type, hint), value, where)
-    if hint is float and type(value) is int:
-        return float(value)
-    if type(value) is not hint:
-        raise mismatch(hint, value, where)
-    return value
+        return dataclass_converter(typing.cast(type, hint))
+    return scalar_converter(hint)
 
 
-def mismatch(hint: Any, value: object, where: str) -> ShapeError:
+def scalar_converter(hint: Any) -> Converter:
+    """Take exactly this type; a whole number serves as a float, true and false serve as no number."""
+
+    def convert(value: Any) -> Any:
+        if type(value) is hint:
+            return value
+        if hint is float and type(value) is int:
+            return float(value)
+        raise mismatch(hint, value)
+
+    return convert
+
+
+def literal_converter(allowed: tuple[Any, ...]) -> Converter:
+    """Take one of some words."""
+
+    def convert(value: Any) -> Any:
+        if value not in allowed:
+            raise ShapeError("", f"expected one of {', '.join(map(str, allowed))}, found {shown(value)}")
+        return value
+
+    return convert
+
+
+def union_converter(hint: Any, options: tuple[Any, ...]) -> Converter:
+    """Take the first option that fits; the error is that of the option which got furthest."""
+    plain = frozenset(option for option in options if option in NAMES)
+    converters = [converter(option) for option in options]
+
+    def convert(value: Any) -> Any:
+        if type(value) in plain:
+            return value
+        deepest: ShapeError | None = None
+        for option in converters:
+            try:
+                return option(value)
+            except ShapeError as error:
+                if deepest is None or len(error.field) > len(deepest.field):
+                    deepest = error
+        raise deepest if deepest and deepest.field else mismatch(hint, value)
+
+    return convert
+
+
+def tuple_converter(item: Converter) -> Converter:
+    """Take a list of one type."""
+
+    def convert(value: Any) -> Any:
+        if not isinstance(value, list | tuple):
+            raise ShapeError("", f"expected a list, found {kind(value)}")
+        index = 0
+        try:
+            result = []
+            for index, part in enumerate(value):  # noqa: B007 - the index names the item that failed
+                result.append(item(part))
+        except ShapeError as error:
+            raise error.within(f"[{index}]") from error
+        return tuple(result)
+
+    return convert
+
+
+def mapping_converter(item: Converter) -> Converter:
+    """Take a mapping from text to one type."""
+
+    def convert(value: Any) -> Any:
+        if not isinstance(value, Mapping):
+            raise ShapeError("", f"expected a mapping, found {kind(value)}")
+        result, key = {}, ""
+        try:
+            for key, part in value.items():
+                if not isinstance(key, str):
+                    raise ShapeError("", f"expected text as keys, found {kind(key)}; quote it")
+                result[key] = item(part)
+        except ShapeError as error:
+            raise (error.within(key) if isinstance(key, str) else error) from error
+        return result
+
+    return convert
+
+
+def dataclass_converter(cls: type) -> Converter:
+    """Take a mapping with the fields of a dataclass."""
+    known = fields_of(cls)
+    converters = {name: converter(hint) for name, (hint, _) in known.items()}
+    required = frozenset(name for name, (_, optional) in known.items() if not optional)
+
+    def convert(value: Any) -> Any:
+        if not isinstance(value, Mapping):
+            raise ShapeError("", f"expected a mapping, found {kind(value)}")
+        if unknown := [key for key in value if key not in converters]:
+            raise ShapeError(str(unknown[0]), f"unknown field{suggestion(str(unknown[0]), known)}")
+        if not required <= value.keys():
+            name = next(name for name in known if name in required and name not in value)
+            raise ShapeError(name, "missing field")
+        found, key = {}, ""
+        try:
+            for key, part in value.items():
+                found[key] = converters[key](part)
+        except ShapeError as error:
+            raise error.within(key) from error
+        return cls(**found)
+
+    return convert
+
+
+def mismatch(hint: Any, value: object) -> ShapeError:
     """Return the error for a value of another type; a scalar where text is due was read so for want of quotes."""
     options = typing.get_args(hint) or (hint,)
     unquoted = str in options and not isinstance(value, Mapping | list | tuple | None)
-    return ShapeError(where, f"expected {describe(hint)}, found {kind(value)}{'; quote it' if unquoted else ''}")
+    return ShapeError("", f"expected {describe(hint)}, found {kind(value)}{'; quote it' if unquoted else ''}")
 
 
 def encode(value: Any) -> Any:
@@ -145,38 +224,6 @@ def encode(value: Any) -> Any:
     if isinstance(value, tuple | list):
         return [encode(part) for part in value]
     return value
-
-
-def json_schema(cls: type, title: str) -> dict[str, Any]:
-    """Return the JSON Schema (draft 2020-12) of a dataclass."""
-    return {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": title} | schema_of(cls)
-
-
-def schema_of(hint: Any) -> dict[str, Any]:
-    """Return the schema of one type."""
-    origin = typing.get_origin(hint)
-    if origin is typing.Literal:
-        return {"enum": list(typing.get_args(hint))}
-    if origin in (typing.Union, types.UnionType):
-        return {"anyOf": [schema_of(option) for option in typing.get_args(hint)]}
-    if origin is tuple:
-        return {"type": "array", "items": schema_of(typing.get_args(hint)[0])}
-    if origin is not None and issubclass(origin, Mapping):
-        return {"type": "object", "additionalProperties": schema_of(typing.get_args(hint)[1])}
-    if dataclasses.is_dataclass(hint):
-        known = fields_of(typing.cast(type, hint))
-        described = {field.name: field.metadata.get("about") for field in dataclasses.fields(hint)}
-        return {
-            "type": "object",
-            "properties": {
-                name: schema_of(inner) | ({"description": described[name]} if described[name] else {})
-                for name, (inner, _) in known.items()
-            },
-            "required": [name for name, (_, optional) in known.items() if not optional],
-            "additionalProperties": False,
-        }
-    names = {str: "string", int: "integer", float: "number", bool: "boolean", type(None): "null"}
-    return {"type": names[hint]}
 
 
 def describe(hint: Any) -> str:
@@ -202,8 +249,3 @@ def kind(value: object) -> str:
 def shown(value: object, limit: int = 40) -> str:
     """Return a found word, shortened, or the kind of anything else."""
     return f'"{value[:limit]}"' if isinstance(value, str) else kind(value)
-
-
-def join(where: str, name: str) -> str:
-    """Return the dotted name of a field within `where`."""
-    return f"{where}.{name}" if where else name

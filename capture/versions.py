@@ -6,6 +6,7 @@ it may be absent; a test compares this module with it.
 
 from __future__ import annotations
 
+import functools
 import re
 from typing import Any
 
@@ -35,6 +36,7 @@ def read(text: str) -> re.Match[str] | None:
     return VERSION.fullmatch(text.strip()) if len(text) <= LIMIT else None
 
 
+@functools.lru_cache(maxsize=1024)  # the same few versions stand in every record
 def key(text: str) -> tuple[Any, ...]:
     """Return a sort key of a version; raises ValueError when it is none."""
     match = read(text)

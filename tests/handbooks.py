@@ -21,6 +21,7 @@ from capture.host import Accelerator, Cpu, Host, Kind
 from capture.record import Environment, Record, Runs
 from capture.render import pages as pages_module
 from capture.render import site, visit
+from capture.store import cache as store_cache
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 CURRENT = "c" * 64  # stands for the digest of the snippet as it is
@@ -60,7 +61,11 @@ class Handbook:
     def mkdocs(self, *arguments: str, env: Mapping[str, str] | None = None) -> subprocess.CompletedProcess[str]:
         """Run MkDocs in this handbook and return what it said."""
         ours = ("CAPTURE_", "HANDBOOK_")
-        inherited = {name: value for name, value in os.environ.items() if not name.startswith(ours)}
+        inherited = {
+            name: value
+            for name, value in os.environ.items()
+            if not name.startswith(ours) or name == store_cache.VARIABLE
+        }
         env = inherited | {"NO_MKDOCS_2_WARNING": "1"} | dict(env or {})
         return subprocess.run(
             [sys.executable, "-m", "mkdocs", *arguments],

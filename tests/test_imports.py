@@ -14,7 +14,7 @@ PACKAGE = REPOSITORY / "capture"
 # From the bottom up; a module imports from its own floor and from those below.
 FLOORS: tuple[tuple[str, ...], ...] = (
     ("errors", "versions", "normalize", "redact", "environment"),
-    ("shape", "expression", "evaluation", "snippet", "host", "record", "block", "forms", "header"),
+    ("shape", "expression", "evaluation", "snippet", "host", "record", "block", "forms", "validation", "header"),
     ("engine", "probe", "store"),
     ("state", "claims", "compare", "schemas"),
     ("catalogue", "plan", "preparation", "assemble", "measure", "engines", "runner"),

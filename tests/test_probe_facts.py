@@ -17,7 +17,7 @@ import jsonschema
 import pytest
 from executions import case
 
-from capture import host, record, shape
+from capture import host, record, schemas, shape
 from capture.errors import CaptureError
 from capture.host import Accelerator
 from capture.probe import accelerators, cpu, facts, system
@@ -108,7 +108,7 @@ def test_this_machine_is_stored_and_read_again():
     """The host of the machine that runs the tests fits its schema, and holds neither node nor user name."""
     report = facts.probe_host("here", torch())
     plain = shape.encode(report.host)
-    jsonschema.validate(json.loads(json.dumps(plain)), shape.json_schema(host.Host, "host"))
+    jsonschema.validate(json.loads(json.dumps(plain)), schemas.json_schema(host.Host, "host"))
     assert host.decode(plain) == report.host
     words = json.dumps([plain, dict(report.sources)]).lower()
     names = [platform.node()]

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from properties import EXAMPLES
 
-from capture import shape
+from capture import schemas, shape
 from capture.shape import ShapeError
 
 
@@ -75,7 +75,7 @@ def test_any_value_survives_and_satisfies_the_published_schema(value: Whole) -> 
     """What is encoded decodes to the same value, and the JSON Schema accepts it."""
     plain = shape.encode(value)
     assert shape.decode(Whole, plain) == value
-    jsonschema.validate(plain, shape.json_schema(Whole, "Whole"))
+    jsonschema.validate(plain, schemas.json_schema(Whole, "Whole"))
 
 
 @pytest.mark.parametrize(
@@ -142,7 +142,7 @@ def test_empty_optional_fields_are_left_out() -> None:
 
 def test_the_schema_says_what_reading_demands() -> None:
     """Required and unknown fields, closed words and descriptions stand in the JSON Schema."""
-    schema = shape.json_schema(Whole, "Whole")
+    schema = schemas.json_schema(Whole, "Whole")
     assert schema["title"] == "Whole"
     assert set(schema["required"]) == set(PLAIN)
     assert schema["additionalProperties"] is False

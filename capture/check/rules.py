@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import difflib
+import functools
+import io
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -38,8 +40,7 @@ def check(cat: Catalogue, strict_stale: Sequence[str], pages: Iterable[Problem])
     for label in cat.book.labels():
         problems += check_host_file(cat, label)
         problems += check_stray_files(cat, label)
-    for (label, key), item in cat.records.items():
-        problems += check_record_file(cat, label, key, item)
+    problems += check_record_files(cat)
     states = cat.states()
     found, told = check_states(cat, states, strict_stale)
     problems, notes = problems + found, notes + told
@@ -96,10 +97,28 @@ def check_host_file(cat: Catalogue, label: str) -> list[Problem]:
     return problems
 
 
-def check_record_file(cat: Catalogue, label: str, key: str, item: Record) -> list[Problem]:
+def check_record_files(cat: Catalogue) -> list[Problem]:
+    """Check each record's file; one that was found faultless before is known by its content."""
+    problems: list[Problem] = []
+    with store.Cache(cat.book.root, "checked") as cache:
+        for (label, key), item in cat.records.items():
+            path = cat.book.record_path(label, key)
+            name, data = cat.book.relative(path), path.read_bytes()
+            faultless = functools.partial(is_faultless, name, data, item)
+            if not cache.recall(store.digest(data), faultless):
+                problems += check_record_file(name, data, item)
+    return problems
+
+
+def is_faultless(name: str, data: bytes, item: Record) -> bool:
+    """Tell whether nothing is wrong with a record's file."""
+    return not check_record_file(name, data, item)
+
+
+def check_record_file(name: str, data: bytes, item: Record) -> list[Problem]:
     """A record is whole, unedited and as the writer writes it, and holds nothing private."""
-    path = cat.book.record_path(label, key)
-    name, text = cat.book.relative(path), path.read_text("utf-8")
+    text = io.TextIOWrapper(io.BytesIO(data), "utf-8").read()  # line ends are git's affair
+    label, key = item.host, item.snippet
     advice = store.recapture_advice(label, key)
     problems = redact.scan(text, name, Identity())
     if item.content_sha256 != record.content_digest(item):

@@ -30,7 +30,7 @@ from capture.host import LOCAL
 from capture.measure import PATIENCE
 from capture.plan import Plan
 from capture.preparation import Decision, decide, keep_host, read_for
-from capture.probe.interpreter import this_interpreter
+from capture.probe.interpreter import reading, this_interpreter
 from capture.report import judged_claims, summary
 
 CPUS = min(4, os.cpu_count() or 1)
@@ -71,14 +71,16 @@ def run(
     data. 3: refused for privacy. 130: interrupted; what was finished is stored.
     """
     book = handbook(context)
-    cat, chosen = read_for(book, host, ids or [])
-    complain(cat.problems)
     results: list[runner.Result] = []
-    engines = Engines(choice(engine), [cat.snippets[name] for name in chosen], lambda line: say(line, stderr()))
-    with contextlib.closing(engines):
+    with contextlib.ExitStack() as stack:
+        read = stack.enter_context(reading(python or this_interpreter()))
+        cat, chosen = read_for(book, host, ids or [])
+        complain(cat.problems)
+        engines = Engines(choice(engine), [cat.snippets[name] for name in chosen], lambda line: say(line, stderr()))
+        stack.callback(engines.close)
         if not dry_run:
             engines.warm(python or this_interpreter(), [name for name in chosen if force or is_due(cat, host, name)])
-        decision = decide(cat, chosen, host, python or this_interpreter(), force, engines.facts)
+        decision = decide(cat, chosen, host, read, force, engines.facts)
         if dry_run:
             show_plan(decision, host)
             raise typer.Exit(EXIT_INVALID if cat.problems else EXIT_OK)
@@ -86,7 +88,7 @@ def run(
             with store.held(book, host, lambda line: say(line, stderr())) as waited:
                 if waited:  # what the other run captured is current now
                     cat, chosen = read_for(book, host, ids or [])
-                    decision = decide(cat, chosen, host, python or this_interpreter(), force, engines.facts)
+                    decision = decide(cat, chosen, host, read, force, engines.facts)
                 if decision.prepared is not None:
                     prepare_host(decision, cat, host)
                     patience = LOCAL_PATIENCE if host == LOCAL else PATIENCE

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from capture import environment
 from capture.errors import HostBroken
 from capture.probe.torch_probe import locate, shown_path
 
+ANSWER_LIMIT = 60.0  # seconds
 # Executed by the other interpreter, with its standard library alone. torch's own version file is read as text: the
 # package metadata of some wheels lacks the local suffix (+cu130) that torch itself reports.
 SCRIPT = r"""
@@ -65,33 +67,82 @@ class Interpreter:
     prefixes: tuple[str, ...]
 
 
-def read_interpreter(path: str, packages: Iterable[str], modules: Iterable[str]) -> Interpreter:
-    """Return what an interpreter has installed.
+# Names packages and modules, and gets what an interpreter has of them.
+Reader = Callable[[Iterable[str], Iterable[str]], Interpreter]
 
-    Raises HostBroken when it cannot be started, fails or does not answer within a minute.
+
+def read_interpreter(path: str, packages: Iterable[str], modules: Iterable[str]) -> Interpreter:
+    """Return what an interpreter has installed; raises HostBroken as `reading` does."""
+    with reading(path) as read:
+        return read(packages, modules)
+
+
+@contextlib.contextmanager
+def reading(path: str) -> Iterator[Reader]:
+    """Start an interpreter and yield the function that asks it, which may be called again.
+
+    It starts up while the caller finds out what to ask; a question raises HostBroken when it could not be started,
+    fails, or does not answer within a minute.
     """
-    name = Path(path).name
-    path = locate(path, shown_path(path))  # absolute: snippets run in another folder
-    question = json.dumps([sorted({*packages, "torch"}), sorted(set(modules))])
+    waiting: list[subprocess.Popen[str]] = []
+    with contextlib.suppress(HostBroken):  # told once it is asked
+        waiting.append(start(path))
+
+    def read(packages: Iterable[str], modules: Iterable[str]) -> Interpreter:
+        return answer_of(waiting.pop() if waiting else start(path), path, packages, modules)
+
     try:
-        answer = subprocess.run(
-            [path, "-c", SCRIPT], input=question, capture_output=True, text=True, encoding="utf-8", timeout=60,
-            env=environment.inherited(os.environ) | {"PYTHONUTF8": "1", "PYTHONNOUSERSITE": "1"}, check=False,
+        yield read
+    finally:
+        for process in waiting:  # never asked
+            process.kill()
+            process.communicate()
+
+
+def start(path: str) -> subprocess.Popen[str]:
+    """Start an interpreter that waits for its question; raises HostBroken where it cannot be started."""
+    try:
+        return subprocess.Popen(
+            [locate(path, shown_path(path)), "-c", SCRIPT], text=True, encoding="utf-8",
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+            env=environment.inherited(os.environ) | {"PYTHONUTF8": "1", "PYTHONNOUSERSITE": "1"},
         )  # fmt: skip
-    except (OSError, subprocess.TimeoutExpired) as error:
-        kind = type(error).__name__
-        raise HostBroken(f"the interpreter {name} cannot be used: {kind}; pass another with --python") from error
+    except OSError as error:
+        raise unusable(path, error) from error
+
+
+def answer_of(
+    process: subprocess.Popen[str], path: str, packages: Iterable[str], modules: Iterable[str]
+) -> Interpreter:
+    """Ask a started interpreter."""
+    question = json.dumps([sorted({*packages, "torch"}), sorted(set(modules))])
+    with process:
+        try:
+            printed, complaints = process.communicate(question, timeout=ANSWER_LIMIT)
+        except (OSError, subprocess.TimeoutExpired) as error:
+            raise unusable(path, error) from error
+        finally:
+            process.kill()  # nothing where it has ended
     try:
-        data = json.loads(answer.stdout)
+        data = json.loads(printed)
     except ValueError as error:
-        last = answer.stderr.strip().splitlines()[-1:] or ["no output"]
+        last = complaints.strip().splitlines()[-1:] or ["no output"]
+        name = Path(path).name
         raise HostBroken(
             f"the interpreter {name} does not answer ({last[0][:120]}); pass another with --python"
         ) from error
+    # An absolute path: snippets run in another folder.
     return Interpreter(
-        path, data["version"], data["torch"], data["packages"], data["modules"],
+        locate(path, shown_path(path)), data["version"], data["torch"], data["packages"], data["modules"],
         tuple(data["libraries"]), tuple(data["prefixes"]),
     )  # fmt: skip
+
+
+def unusable(path: str, error: Exception) -> HostBroken:
+    """Return the error for an interpreter that does not even start or end."""
+    return HostBroken(
+        f"the interpreter {Path(path).name} cannot be used: {type(error).__name__}; pass another with --python"
+    )
 
 
 def this_interpreter() -> str:

@@ -1,9 +1,7 @@
 """Paths and YAML; no other module imports yaml."""
 
+from capture.store.cache import Cache, digest
 from capture.store.files import (
-    CAPTURES,
-    Handbook,
-    find_root,
     nearest_line,
     parse_host,
     parse_record,
@@ -12,13 +10,13 @@ from capture.store.files import (
     read_snippets,
     read_text,
     recapture_advice,
-    record_ids,
     resolve,
     sweep,
     write_host,
     write_record,
     write_text,
 )
+from capture.store.handbook import CAPTURES, Handbook, find_root, record_ids
 from capture.store.lock import held
 from capture.store.site import CONFIG, PythonName, config_line, read_site_config
 from capture.store.text import dump, host_text, load, record_text
@@ -26,9 +24,11 @@ from capture.store.text import dump, host_text, load, record_text
 __all__ = [
     "CAPTURES",
     "CONFIG",
+    "Cache",
     "Handbook",
     "PythonName",
     "config_line",
+    "digest",
     "dump",
     "find_root",
     "held",

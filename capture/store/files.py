@@ -1,4 +1,4 @@
-"""Where the handbook's files are, and reading and writing them whole."""
+"""Reading and writing the handbook's files whole."""
 
 from __future__ import annotations
 
@@ -17,63 +17,12 @@ from capture.errors import CaptureError, Problem, suggestion
 from capture.host import Host
 from capture.record import Record
 from capture.snippet import Snippet
+from capture.store.cache import Cache, digest
+from capture.store.handbook import Handbook
 from capture.store.text import host_text, load, record_text
 
-CAPTURES = "docs/captures"
 SIZE_LIMIT = 4 * 1024 * 1024  # a record is at most some 200 KB; a larger file is a mistake or an attack
 TEMPORARY = re.compile(r"\.[^/]+\.tmp-\d+")
-
-
-class Handbook:
-    """Paths of one handbook; everything else is a function over it."""
-
-    def __init__(self, root: Path) -> None:
-        self.root = root
-
-    @property
-    def captures(self) -> Path:
-        """The folder that holds one folder a host."""
-        return self.root / CAPTURES
-
-    def snippet_paths(self) -> list[Path]:
-        """Return every snippet file, sorted; helpers beside snippets have no header and are told by `imports`."""
-        return sorted(
-            path
-            for path in (self.root / "snippets").glob("*/*.py")
-            if not path.name.startswith((".", "_")) and not path.parent.name.startswith(".") and path.is_file()
-        )
-
-    def record_path(self, label: str, snippet_id: str) -> Path:
-        """Return where the record of a snippet on a host lies."""
-        return self.captures / label / f"{snippet_id}.yaml"
-
-    def host_path(self, label: str) -> Path:
-        """Return where the facts of a host lie."""
-        return self.captures / label / "host.yaml"
-
-    def relative(self, path: Path) -> str:
-        """Return a path as shown to people: relative to the root where it is inside."""
-        with contextlib.suppress(ValueError):
-            return path.relative_to(self.root).as_posix()
-        return path.name
-
-    def labels(self) -> list[str]:
-        """Return the labels that have a folder, `local` last."""
-        if not self.captures.is_dir():
-            return []
-        names = [path.name for path in self.captures.iterdir() if path.is_dir() and not path.name.startswith(".")]
-        return sorted(names, key=lambda name: (name == host.LOCAL, name))
-
-
-def find_root(start: Path) -> Handbook:
-    """Return the nearest folder upward that holds `snippets/` and `mkdocs.yml`; raises CaptureError if none does."""
-    for folder in (start, *start.parents):
-        if (folder / "snippets").is_dir() and (folder / "mkdocs.yml").is_file():
-            return Handbook(folder)
-    raise CaptureError(
-        f"no handbook here: neither {start.name or start}/ nor a folder above it holds snippets/ and mkdocs.yml; "
-        "change into one or pass --root DIR"
-    )
 
 
 def read_snippets(book: Handbook) -> tuple[dict[str, Snippet], list[Problem]]:
@@ -83,12 +32,13 @@ def read_snippets(book: Handbook) -> tuple[dict[str, Snippet], list[Problem]]:
     """
     snippets: dict[str, Snippet] = {}
     problems: dict[str, list[Problem]] = {}
-    for path in book.snippet_paths():
-        try:
-            snippet = header.parse(book.root, path)
-            snippets[snippet.id] = snippet
-        except CaptureError as error:
-            problems[book.relative(path)] = error.located
+    with Cache(book.root, "headers") as cache:
+        for path in book.snippet_paths():
+            try:
+                snippet = header.parse(book.root, path, cache.recall)
+                snippets[snippet.id] = snippet
+            except CaptureError as error:
+                problems[book.relative(path)] = error.located
     helpers = {
         f"snippets/{snippet.id.split('/')[0]}/{name}"
         for snippet in snippets.values()
@@ -104,19 +54,30 @@ def resolve(snippet_id: str, known: Mapping[str, Any]) -> str:
     return snippet_id
 
 
-def read_text(path: Path, name: str) -> str:
-    """Read a data file; raises CaptureError when it is unreadable, oversized or not UTF-8."""
+def read_bytes(path: Path, name: str) -> bytes:
+    """Read a data file; raises CaptureError when it is unreadable or oversized."""
     try:
         found = path.stat()
         if not stat.S_ISREG(found.st_mode):
             raise CaptureError(Problem(name, 0, "is no regular file; remove it", "unreadable"))
         if found.st_size > SIZE_LIMIT:
             raise CaptureError(Problem(name, 0, f"larger than {SIZE_LIMIT // 2**20} MiB; no record is", "size"))
-        return path.read_bytes().decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise CaptureError(Problem(name, 0, f"is not UTF-8 (byte {error.start})", "yaml")) from error
+        return path.read_bytes()
     except OSError as error:
         raise CaptureError(Problem(name, 0, f"cannot be read: {error.strerror}", "unreadable")) from error
+
+
+def text_of(data: bytes, name: str) -> str:
+    """Return the text of a data file; raises CaptureError when it is not UTF-8."""
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise CaptureError(Problem(name, 0, f"is not UTF-8 (byte {error.start})", "yaml")) from error
+
+
+def read_text(path: Path, name: str) -> str:
+    """Read a data file as text; raises CaptureError when it is unreadable, oversized or not UTF-8."""
+    return text_of(read_bytes(path, name), name)
 
 
 def parse_record(text: str, name: str, advice: str = "") -> tuple[Record, dict[str, int]]:
@@ -136,28 +97,27 @@ def recapture_advice(label: str, snippet_id: str) -> str:
     return f"; restore it with git, or capture it again: capture run {snippet_id} --force{target}"
 
 
-def read_record(book: Handbook, label: str, snippet_id: str) -> Record | None:
-    """Return the record, or None where there is no file; raises CaptureError when it is damaged."""
+def read_record(book: Handbook, label: str, snippet_id: str, cache: Cache | None = None) -> Record | None:
+    """Return the record, or None where there is no file; raises CaptureError when it is damaged.
+
+    What a cache knows of this very content is taken from there; whatever is wrong is found by parsing it again.
+    """
     path = book.record_path(label, snippet_id)
     if not path.exists():
         return None
     name, advice = book.relative(path), recapture_advice(label, snippet_id)
-    item, lines = parse_record(read_text(path, name), name, advice)
+    data = read_bytes(path, name)
+    if cache is not None:
+        with contextlib.suppress(CaptureError, shape.ShapeError):
+            item = record.decode(cache.recall(digest(data), lambda: load(text_of(data, name), name)[0]))
+            if (item.host, item.snippet) == (label, snippet_id):
+                return item
+    item, lines = parse_record(text_of(data, name), name, advice)
     for field, says, due in (("host", item.host, label), ("snippet", item.snippet, snippet_id)):
         if says != due:
             message = f'says {field} "{says}", not "{due}" as its path says{advice}'
             raise CaptureError(Problem(name, lines[field], message, "path"))
     return item
-
-
-def record_ids(book: Handbook, label: str) -> list[str]:
-    """Return the ids for which a host's folder holds a file."""
-    folder = book.captures / label
-    return sorted(
-        path.relative_to(folder).with_suffix("").as_posix()
-        for path in folder.rglob("*.yaml")
-        if path.name != "host.yaml" and not path.name.startswith(".")
-    )
 
 
 def parse_host(text: str, name: str) -> tuple[Host, dict[str, int]]:

@@ -17,7 +17,8 @@ from pathlib import Path
 import psutil
 
 from capture.errors import CaptureError
-from capture.store.files import Handbook, unwritable
+from capture.store.files import unwritable
+from capture.store.handbook import Handbook
 
 NAME = ".capture-lock"
 PATIENCE = 30.0  # seconds to wait for the run that holds it

@@ -8,7 +8,8 @@ from typing import Any
 import yaml
 
 from capture.errors import CaptureError, Problem
-from capture.store.files import Handbook, read_text
+from capture.store.files import read_text
+from capture.store.handbook import Handbook
 
 CONFIG = "mkdocs.yml"
 
