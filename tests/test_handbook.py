@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import contextlib
+import importlib
 import re
 import subprocess
 import sys
@@ -11,6 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import torch
 from handbooks import REPOSITORY
 from project import bare_python, environment
 
@@ -25,6 +28,8 @@ BOOK = store.Handbook(REPOSITORY)
 SNIPPETS, PROBLEMS = store.read_snippets(BOOK)
 PUBLISHED = catalogue.read(BOOK, local=False)
 LESSONS = sorted(path for path in (REPOSITORY / "docs").glob("*/*.md") if path.parent.name != "contributing")
+FOUNDING = ("instruments", "debugging")
+DEVICE = sorted(key for key, snippet in SNIPPETS.items() if "cuda" in snippet.needs)
 LONGEST = {"debugging/debug_tour": 90, "instruments/autocast_both_tables": 61}
 
 
@@ -55,9 +60,7 @@ def test_every_snippet_is_captured_on_two_builds_or_says_what_it_needs() -> None
     for label in ("epyc-avx512", "epyc-avx512-cuda-build"):
         found = {key: states[label, key].kind for key in SNIPPETS}
         assert {key: kind for key, kind in found.items() if kind not in ("current", "gate unmet")} == {}
-        assert {key for key, kind in found.items() if kind == "gate unmet"} == {
-            key for key, snippet in SNIPPETS.items() if "cuda" in snippet.needs
-        }
+        assert {key for key, kind in found.items() if kind == "gate unmet"} == set(DEVICE)
     judged = [entry for key in SNIPPETS for entry in PUBLISHED.judgements(key, states)]
     assert [f"{entry.claim.id} on {entry.host}" for entry in judged if entry.verdict == "fails"] == []
 
@@ -97,7 +100,62 @@ def test_no_result_is_typed_by_hand() -> None:
     assert all(len(item.reason) > 20 for item in prose.opt_outs(BOOK))
 
 
-@pytest.mark.parametrize("key", sorted(key for key, snippet in SNIPPETS.items() if "cuda" in snippet.needs))
+@pytest.mark.parametrize("key", DEVICE)
+def test_a_snippet_for_a_device_goes_as_far_as_it_can(key: str) -> None:
+    """It compiles, asks torch for nothing that this version lacks, and where no device is its gate says so."""
+    snippet = SNIPPETS[key]
+    tree = ast.parse(snippet.source)
+    compile(tree, snippet.path, "exec")
+    unknown = [name for name in torch_names(tree) if not exists(name)]
+    assert unknown == []
+    done = subprocess.run(
+        [sys.executable, "-m", "capture", "run", key, "--dry-run"],
+        cwd=REPOSITORY, env=environment({}), capture_output=True, text=True, check=False, timeout=120,
+    )  # fmt: skip
+    assert (done.returncode, done.stderr) == (0, "")
+    if not torch.cuda.is_available():
+        assert f"needs cuda: {key}" in done.stdout
+        states = PUBLISHED.states()
+        assert all(states[label, key].reasons[0] == "needs cuda" for label in ("epyc-avx512", "epyc-avx512-cuda-build"))
+
+
+def torch_names(tree: ast.AST) -> set[str]:
+    """Return the dotted names below torch that a program uses."""
+    aliases = {
+        alias.asname or alias.name.split(".")[0]: alias.name if alias.asname else alias.name.split(".")[0]
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Import)
+        for alias in node.names
+    }
+    found = {
+        f"{node.module}.{alias.name}"
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ImportFrom) and node.module
+        for alias in node.names
+    }
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute):
+            first, _, rest = ast.unparse(node).partition(".")
+            if first in aliases and rest.replace(".", "").replace("_", "").isalnum():
+                found.add(f"{aliases[first]}.{rest}")
+    return {name for name in found if name.startswith("torch.")}
+
+
+def exists(name: str) -> bool:
+    """Tell whether a dotted name can be had from torch; what hangs on an object rather than a module may."""
+    parts = name.split(".")
+    found: object = torch
+    for number, part in enumerate(parts[1:], 2):
+        if not hasattr(found, part):
+            with contextlib.suppress(ImportError):
+                importlib.import_module(".".join(parts[:number]))
+        if not hasattr(found, part):
+            return False
+        found = getattr(found, part)
+    return True
+
+
+@pytest.mark.parametrize("key", DEVICE)
 def test_a_snippet_for_a_device_names_what_to_record(key: str) -> None:
     """Where no host here has the device, an exercise beside the card names the values to record on the first one."""
     (page,) = set(pages.embedded_ids(BOOK)[key])
@@ -133,7 +191,14 @@ def text_of(found: Outcome) -> tuple[str, str, int]:
     return next(streams), next(streams), found.code
 
 
-@pytest.mark.parametrize("key", [key for key, snippet in SNIPPETS.items() if not forked.unsuitable(snippet)])
+@pytest.mark.parametrize(
+    "key",
+    [
+        key if key.split("/")[0] in FOUNDING else pytest.param(key, marks=pytest.mark.slow)
+        for key, snippet in SNIPPETS.items()
+        if not forked.unsuitable(snippet)
+    ],
+)
 def test_both_engines_print_the_same(key: str, server: forked.Server) -> None:
     """Every deterministic snippet that may be forked gives the same bytes in a fresh interpreter."""
     path = REPOSITORY / SNIPPETS[key].path
