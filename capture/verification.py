@@ -5,6 +5,7 @@ It is a build artifact, from which pages say "re-run by CI"; it is never committ
 
 from __future__ import annotations
 
+import functools
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -53,7 +54,7 @@ class Verification:
     environment: Environment
     results: tuple[Result, ...]
 
-    @property
+    @functools.cached_property
     def by_record(self) -> Mapping[tuple[str, str], Result]:
         """The results by (label, snippet id)."""
         return {(item.host, item.snippet): item for item in self.results}
