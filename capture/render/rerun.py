@@ -10,6 +10,8 @@ from capture.render.model import Rerun
 from capture.render.text import day
 from capture.verification import Verification
 
+SIZE_LIMIT = 64 * 1024 * 1024  # ten thousand records make some 4 MiB
+
 
 def read(book: store.Handbook, name: str | None) -> Verification | None:
     """Return the verification that mkdocs.yml names, by a path from the handbook's root, or None where it names none.
@@ -20,7 +22,7 @@ def read(book: store.Handbook, name: str | None) -> Verification | None:
         return None
     remedy = f"write it again: capture verify --json > {name}, or build without: extra.capture.verification is empty"
     try:
-        text = store.read_text(book.root / name, name)
+        text = store.read_text(book.root / name, name, SIZE_LIMIT)
     except CaptureError as error:
         raise CaptureError(f"{error}; {remedy}") from error
     found = verification.parse(text, name, remedy)

@@ -169,7 +169,7 @@ def verdicts(site: Site, snippet: Snippet, item: Record, judged: Judged) -> tupl
     return tuple(sorted(rows, key=lambda row: row.kind == "scope"))
 
 
-def facts(item: Record, known: State, again: Rerun | None) -> Iterable[Fact]:
+def facts(item: Record, known: State, again: Rerun | None = None) -> Iterable[Fact]:
     """Return what the badge has no room for; where threads stood at a timeout is for authors, in the record."""
     environment, conditions = item.environment, item.conditions
     if again:
