@@ -18,6 +18,8 @@ from capture.store.files import (
 )
 from capture.store.handbook import CAPTURES, Handbook, find_root, record_ids
 from capture.store.lock import held
+from capture.store.revision import merge_base, write_out
+from capture.store.revision import resolve as resolve_revision
 from capture.store.site import CONFIG, PythonName, config_line, read_site_config
 from capture.store.text import dump, host_text, load, record_text
 
@@ -34,6 +36,7 @@ __all__ = [
     "held",
     "host_text",
     "load",
+    "merge_base",
     "nearest_line",
     "parse_host",
     "parse_record",
@@ -46,8 +49,10 @@ __all__ = [
     "record_ids",
     "record_text",
     "resolve",
+    "resolve_revision",
     "sweep",
     "write_host",
+    "write_out",
     "write_record",
     "write_text",
 ]
