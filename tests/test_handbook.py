@@ -27,7 +27,11 @@ from capture.snippet import Snippet
 BOOK = store.Handbook(REPOSITORY)
 SNIPPETS, PROBLEMS = store.read_snippets(BOOK)
 PUBLISHED = catalogue.read(BOOK, local=False)
-LESSONS = sorted(path for path in (REPOSITORY / "docs").glob("*/*.md") if path.parent.name != "contributing")
+# A page to look things up in has no self-test and no exercises.
+NO_LESSON = REPOSITORY / "docs" / "reference" / "versions.md"
+LESSONS = sorted(
+    path for path in (REPOSITORY / "docs").glob("*/*.md") if path.parent.name != "contributing" and path != NO_LESSON
+)
 FOUNDING = ("instruments", "debugging")
 DEVICE = sorted(key for key, snippet in SNIPPETS.items() if "cuda" in snippet.needs)
 LONGEST = {"debugging/debug_tour": 90, "instruments/autocast_both_tables": 61}
