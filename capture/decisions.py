@@ -70,6 +70,12 @@ def reject(book: Handbook, commit: str, items: Iterable[Item], stamp: str, tell:
     for label, group in by_host(items):
         with held(book, commit, label, tell):
             store.sweep(book, label)
+            needed = [item.entry.path for item in group if item.is_host and not item.entry.committed]
+            if needed and store.record_ids(book, label):
+                told += [
+                    Told(path, False, f"{path}: its records need it; unstage or remove them first") for path in needed
+                ]
+                continue
             done = bring_back(book, commit, [(item.entry, item.seen[0][1]) for item in group], stamp)
             left = {key: entry for entry in store.differing(book) if (key := key_of(entry.path)) and key[0] == label}
             facts = left.pop((label, HOST_FILE), None)
