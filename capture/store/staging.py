@@ -103,4 +103,4 @@ def committed_bytes(book: Handbook, commit: str, entry: Entry) -> bytes:
     if entry.committed is None or entry.committed.mode not in FILES:
         message = "is no regular file in HEAD; restore it with git"
         raise CaptureError(Problem(entry.path, 0, message, "link"))
-    return git(book.root, "cat-file", "--filters", f"{commit}:{prefix_of(book)}{entry.path}")
+    return git(book.root, "cat-file", "--filters", f"{commit}:./{entry.path}")
