@@ -52,7 +52,7 @@ def test_accepting_stages_and_does_not_ask_again(project: Repository) -> None:
     assert project.status() == [f"M  {ONE}", f" D {GONE}", f"A  {NEW}", f"A  {FACTS}"]
     again = project.capture("review", "demo/o*")
     assert (again.code, again.out) == (
-        0, "nothing to decide; 1 wait that were not asked for (3 files accepted, staged for the next commit)\n",
+        0, "nothing to decide; waiting, but not asked for: 1; accepted, staged for the next commit: 3\n",
     )  # fmt: skip
     project.keep("demo/one", stdout="changed again\n")
     assert "+ changed again" in project.capture("review", "demo/one", "--host", "epyc").out

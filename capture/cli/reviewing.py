@@ -158,9 +158,9 @@ def begin(book: store.Handbook, ids: Sequence[str], host: str) -> Session:
         say(f"note: {line}")
     if not asked:
         accepted = sum(entry.settled for entry in taken.entries.values())
-        waiting = f"; {len(items)} wait that were not asked for" if items else ""
-        staged = f" ({plural(accepted, 'file')} accepted, staged for the next commit)" if accepted else ""
-        say(f"nothing to decide{waiting}{staged}")
+        others = f"; waiting, but not asked for: {len(items)}" if items else ""
+        staged = f"; accepted, staged for the next commit: {accepted}" if accepted else ""
+        say(f"nothing to decide{others}{staged}")
     return Session(book, taken.commit, asked, time.strftime("%Y-%m-%dT%H-%M-%S"))
 
 
@@ -217,7 +217,8 @@ def finish(session: Session) -> None:
     alone = {(label, review.HOST_FILE) for label, _ in asked if label not in with_records}
     left = [entry.path for key, entry in open_ones.items() if key in asked | alone]
     if not left:
-        say("nothing left to decide; what was accepted is staged: git commit")
+        staged = "; what is accepted is staged: git commit" if any(one.settled for one in entries.values()) else ""
+        say(f"nothing left to decide{staged}")
         raise typer.Exit(EXIT_OK)
     say(f"{plural(len(left), 'capture')} left to decide")
     raise typer.Exit(max((session.refused.get(path, EXIT_ATTENTION) for path in left), default=EXIT_ATTENTION))
