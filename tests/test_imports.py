@@ -17,7 +17,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("shape", "expression", "evaluation", "snippet", "host", "record", "block", "forms", "validation", "header"),
     ("engine", "probe", "store"),
     ("state", "claims", "compare", "schemas", "edits", "alignment"),
-    ("catalogue", "pairs", "changes", "across", "plan", "preparation", "assemble", "measure", "engines", "runner"),
+    ("catalogue", "pairs", "sides", "changes", "across", "plan", "preparation", "assemble", "measure", "engines", "runner"),
     ("check", "report", "render"),
     ("cli",),
     ("__main__",),
