@@ -8,7 +8,8 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from handbooks import Handbook, script
+from checks import edit
+from handbooks import Handbook, record, script
 from handbooks import host as make_host
 from project import PATIENCE, Project, Run
 
@@ -19,6 +20,8 @@ from capture.pairs import Change
 from capture.record import Record
 
 PLAIN = script('print("a 1")')
+OTHER = script('print("a 2")')
+HOME = "/home/" + "sam/model"
 SPEED = {
     "timing": True,
     "values": {"slowdown": r"slowdown +([\d.]+|nan|inf)x"},
@@ -56,6 +59,31 @@ def compared(base: Handbook, head: Handbook) -> Changes:
     old, new = base.catalogue(), head.catalogue()
     problems, known = (check.check(cat, (), ()).problems for cat in (new, old))
     return changes.between(old, new, ("base", "head"), problems, known)
+
+
+def claiming(holds: str, name: str = "small", **options: Any) -> str:
+    """Return the plain snippet with a claim about its value."""
+    claim = {name: {"says": "it is small", "holds": holds}}
+    return script('print("a 1")', **{"values": {"a": r"a (\d+)"}, **options}, claims=claim)
+
+
+def states(folder: Path, base: dict[str, Any], head: dict[str, Any]) -> tuple[Handbook, Handbook, Changes]:
+    """Write two states, one snippet with one record unless said otherwise, and compare them."""
+    usual: dict[str, Any] = {"snippets": {"a/one": PLAIN}, "records": [record("a/one", stdout="a 1\n")]}
+    old, new = (side(folder / name, **{**usual, **given}) for name, given in (("base", base), ("head", head)))
+    return old, new, compared(old, new)
+
+
+def between(folder: Path, base: dict[str, Any], head: dict[str, Any]) -> Changes:
+    """Return the changes between two states."""
+    return states(folder, base, head)[2]
+
+
+def damaged(folder: Path, path: str, old: str, new: str) -> Changes:
+    """Return the changes where one file of the new state was edited by hand."""
+    base, head, _ = states(folder, {}, {})
+    edit(head, path, old, new)
+    return compared(base, head)
 
 
 def kinds(found: Changes) -> dict[str, str]:

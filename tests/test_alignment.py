@@ -47,7 +47,7 @@ MOVED: dict[str, tuple[str, str, dict[str, tuple[str, str]]]] = {
     "not-finite": ("x nan\n", "x 0.5\n", {"line 1, x": ("nan", "0.5")}),
     "infinite": ("x inf\n", "x -inf\n", {"line 1, x": ("inf", "-inf")}),
     "spelled-otherwise": ("x 1.0\n", "x 1.00\n", {"line 1, x": ("1.0", "1.00")}),
-    "attached-unit": ("7.3x and 12us\n", "7.4x and 13us\n", {"line 1": ("7.3", "7.4"), "line 1, x and": ("12", "13")}),
+    "attached-unit": ("7.3x and 12us\n", "7.4x and 13us\n", {"line 1": ("7.3", "7.4"), "line 1, and": ("12", "13")}),
     "chinese": ("损失 0.50,速度 3 倍\n", "损失 0.05,速度 4 倍\n",
                 {"line 1, 损失": ("0.50", "0.05"), "line 1, 速度": ("3", "4")}),
     "beyond-what-a-float-holds": ("x 1e999\n", f"x {'9' * 400}\n", {"line 1, x": ("1e999", "9" * 400)}),

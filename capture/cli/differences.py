@@ -73,7 +73,9 @@ def between_hosts(book: store.Handbook, one: str, other: str) -> Changes:
     cat = catalogue.read(book)
     for label in (one, other):
         if label not in cat.hosts:
-            damaged: list[Problem | str] = [problem for problem in cat.problems if problem.path == book.relative(book.host_path(label))]
+            damaged: list[Problem | str] = [
+                problem for problem in cat.problems if problem.path == book.relative(book.host_path(label))
+            ]
             raise CaptureError(*damaged or [f'no host "{label}"{suggestion(label, cat.hosts)}'])
     theirs = tuple(f"{store.CAPTURES}/{label}/" for label in cat.hosts if label not in (one, other))
     complain(problem for problem in cat.problems if not problem.path.startswith(theirs))
