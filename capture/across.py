@@ -54,7 +54,7 @@ def compared(
     if not snippet.timing or found.kind in ("status changed", "text changed"):
         return replace(found, causes=causes)
     speed = alignment.faster(snippet, old.stdout, new.stdout)
-    return replace(found, causes=causes, edit=", ".join([values(found), *([speed] if speed else [])]))
+    return replace(found, causes=causes, speed=", ".join([values(found), *([speed] if speed else [])]))
 
 
 def values(found: Change) -> str:

@@ -39,8 +39,8 @@ DEVICES = ("cuda", "rocm", "mps", "xpu", "xla")
 class Change:
     """What became of one record: its class, the words for it, what may have caused it, and what moved.
 
-    `edit` is the change of text in short, the same for changes that are alike; `lines` are those that differ. `failing`
-    says why it must not be merged, or nothing.
+    `edit` is the change of text in short, the same for changes that are alike; `lines` are those that differ; `speed`
+    is how two hosts compare. `failing` says why it must not be merged, or nothing.
     """
 
     host: str
@@ -51,6 +51,7 @@ class Change:
     numbers: tuple[Number, ...] = ()
     edit: str = ""
     lines: tuple[str, ...] = ()
+    speed: str = ""
     failing: str = ""
 
     @property

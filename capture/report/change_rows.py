@@ -40,7 +40,7 @@ class Row:
     @property
     def names(self) -> str:
         """The captures, as many as a reader can take in; of those that say the same only how many."""
-        if self.alone or self.kind == "identical":
+        if self.alone or self.kind == "identical" or (self.first.quiet and self.edits):
             return ""
         same = len({item.host for item in self.changes}) == 1
         where = f" on {self.first.host}" if same else ""
@@ -51,8 +51,8 @@ class Row:
         """What each capture of the row says differently, in one line each, where they do not all say the same."""
         said: dict[str, list[str]] = {}
         for item in self.changes:
-            if item.edit:
-                said.setdefault(item.edit, []).append(item.snippet)
+            if words := item.speed or item.edit:
+                said.setdefault(words, []).append(item.snippet)
         if self.alone or (len(said) == 1 and self.kind == "text changed"):
             return []
         lines = [f"{listed(names, 2)}: {shortened(edit)}" for edit, names in said.items()]
@@ -63,7 +63,11 @@ class Row:
         """The numbers that moved in the capture, name, old, new, ratio and what may vary, under a head; or nothing."""
         if not self.alone:
             return []
-        found = [number for number in self.first.numbers if not number.within or number.named]
+        found = [
+            number
+            for number in self.first.numbers
+            if not number.within or number.named or self.kind == "not comparable" or self.first.speed
+        ]
         shown = [number_cells(number) for number in found[:NAMED]]
         left = [(f"and {len(found) - NAMED} more", "", "", "", "")] if len(found) > NAMED else []
         return [HEAD, *shown, *left] if shown else []
@@ -102,6 +106,7 @@ def sentence(items: list[Change]) -> str:
     """Say what happened to the changes of a row."""
     first, count = items[0], plural(len(items), "capture")
     where, causes = f"{first.snippet} on {first.host}", "; ".join(first.causes)
+    speed = f"; {first.speed}" if len(items) == 1 and first.speed else ""
     if first.quiet:
         return shortened(f"{count}: {first.detail}" if first.detail.startswith(NOISE) else count, WORDS)
     if first.kind in ALONE:
@@ -111,11 +116,10 @@ def sentence(items: list[Change]) -> str:
         about = "; ".join(filter(None, (causes, first.detail)))
         return shortened(f"{name}: {about}" if about else name, WORDS)
     if first.kind in ("not comparable", "stale"):
-        said = f"; {first.edit}" if len(items) == 1 and first.numbers and first.edit else ""
-        return shortened(f"{where if len(items) == 1 else count}: {first.detail}{said}", WORDS)
+        return shortened(f"{where if len(items) == 1 else count}: {first.detail}{speed}", WORDS)
     if len(items) == 1:
         why = f"; {first.detail}" if first.detail.startswith('value "') else ""
-        return shortened(f"{where}: {causes or 'nothing else changed'}{why}", WORDS)
+        return shortened(f"{where}: {causes or 'nothing else changed'}{why}{speed}", WORDS)
     edits = {item.edit for item in items}
     same = f"the same edit {shortened(first.edit)}" if len(edits) == 1 else f"{len(edits)} different edits"
     return f"{shortened(causes, WORDS)}: {count}, {same}"
@@ -151,7 +155,7 @@ def head_line(changes: Changes) -> str:
     if not count:
         return f"{changes.base} -> {changes.head}: no capture differs"
     differ = "differs" if count == 1 else "differ"
-    return f"{changes.base} -> {changes.head}: {plural(count, 'capture')} {differ}, {reading} to read"
+    return f"{changes.base} -> {changes.head}: {plural(count, 'capture')} {differ}, {reading:,} to read"
 
 
 def failing_lines(changes: Changes) -> list[str]:
