@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import atexit
+import functools
 import os
+import shutil
 import subprocess
+import tempfile
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -21,6 +25,7 @@ from capture.record import Record
 
 PLAIN = script('print("a 1")')
 OTHER = script('print("a 2")')
+RECORD = "docs/captures/epyc/a/one.yaml"
 HOME = "/home/" + "sam/model"
 SPEED = {
     "timing": True,
@@ -135,3 +140,32 @@ class Repository(Project):
         assert result.untouched, (result.changed, result.added, result.removed)
         assert "Traceback" not in result.text
         return result
+
+
+def fill(book: Repository) -> None:
+    """Write one snippet, one host and one record."""
+    book.write("snippets/a/one.py", PLAIN)
+    book.host(make_host())
+    book.keep(record("a/one", stdout="a 1\n"))
+
+
+def upgraded(book: Repository) -> None:
+    """Capture with another torch, which prints something else."""
+    book.keep(record("a/one", stdout="a 2\n", torch="2.14.1+cpu"))
+
+
+@functools.cache
+def committed() -> Path:
+    """Return a repository with one commit, made once."""
+    folder = Path(tempfile.mkdtemp(prefix="repository-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    book = Repository(folder)
+    fill(book)
+    book.commit()
+    return folder
+
+
+def copy(folder: Path) -> Repository:
+    """Return a copy of it."""
+    shutil.copytree(committed(), folder)
+    return Repository(folder)
