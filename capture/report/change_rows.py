@@ -146,7 +146,13 @@ def listed(names: Iterable[str], most: int = NAMED) -> str:
 def number_cells(number: Number) -> tuple[str, ...]:
     """Return the cells of one number: name, old, new, ratio, what may vary."""
     ratio = "" if number.ratio is None else f"{number.ratio:.3g}"
-    return shortened(number.name, 60), shortened(number.old, 30), shortened(number.new, 30), ratio, number.tolerance
+    return (
+        shortened(number.name, 60),
+        shortened(number.old, 30),
+        shortened(number.new, 30),
+        ratio,
+        shortened(number.tolerance, 30),
+    )
 
 
 def head_line(changes: Changes) -> str:
