@@ -41,18 +41,19 @@ class Repository(Project):
         super().__init__(root, python="python")
         self.top = top or root
 
-    def git(self, *arguments: str, fails: bool = False) -> str:
-        """Run git in the handbook and return what it prints."""
+    def git(self, *arguments: str, fails: bool = False, data: str | None = None) -> str:
+        """Run git in the handbook, with some standard input, and return what it prints."""
         done = subprocess.run(
             ["git", *arguments], cwd=self.root, env=environment(GIT), capture_output=True, text=True, encoding="utf-8",
-            check=not fails, timeout=PATIENCE,
+            check=not fails, input=data, timeout=PATIENCE,
         )  # fmt: skip
         return done.stdout
 
-    def commit(self, words: str = "more") -> None:
-        """Commit everything."""
+    def commit(self, words: str = "more") -> str:
+        """Commit everything and return the commit."""
         self.git("add", "--all")
-        self.git("commit", "--quiet", "--message", words)
+        self.git("commit", "--quiet", "--allow-empty", "--message", words)
+        return self.git("rev-parse", "HEAD").strip()
 
     def keep(self, name: str, label: str = "epyc", **changes: Any) -> str:
         """Store a record, current unless a digest is given, and return its path."""

@@ -1,4 +1,4 @@
-"""The runner against plain loops and other tools: ratios of times taken side by side in one process tree."""
+"""The runner against plain loops and other tools, side by side in one process tree."""
 
 import importlib.util
 import pathlib

@@ -18,8 +18,10 @@ says = "the second way is faster"
 holds = "gain > 1"
 ///"""
 book = pathlib.Path("handbook")
-git = ("git", "-c", "user.name=reviewer", "-c", "user.email=reviewer@example.org", "-c", "init.defaultBranch=main")
-env = os.environ | {"GIT_AUTHOR_DATE": "2026-01-01T00:00:00Z", "GIT_COMMITTER_DATE": "2026-01-01T00:00:00Z"}
+who = ("-c", "user.name=reviewer", "-c", "user.email=reviewer@example.org")
+git = ("git", *who, "-c", "init.defaultBranch=main")
+day = "2026-01-01T00:00:00Z"
+env = os.environ | {"GIT_AUTHOR_DATE": day, "GIT_COMMITTER_DATE": day}
 
 
 def run(*command):
