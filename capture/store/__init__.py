@@ -18,6 +18,7 @@ from capture.store.files import (
 )
 from capture.store.handbook import CAPTURES, Handbook, find_root, record_ids
 from capture.store.lock import held
+from capture.store.merges import unmerged
 from capture.store.site import CONFIG, PythonName, config_line, read_site_config
 from capture.store.text import dump, host_text, load, record_text
 
@@ -47,6 +48,7 @@ __all__ = [
     "record_text",
     "resolve",
     "sweep",
+    "unmerged",
     "write_host",
     "write_record",
     "write_text",
