@@ -10,7 +10,7 @@ import typer
 from rich.console import Console
 
 from capture import catalogue, store
-from capture.check import PRIVACY_RULES, Findings
+from capture.check import PRIVACY_RULES, Findings, prose
 from capture.check import check as run_rules
 from capture.cli.context import complain, handbook, say, stdout
 from capture.errors import EXIT_INVALID, EXIT_PRIVACY, CaptureError, Problem, plural, suggestion
@@ -49,16 +49,17 @@ def check(
         from capture.render import pages
 
         try:
-            page_problems = pages.check_pages(cat)
+            page_problems = [*pages.check_pages(cat), *prose.problems(book)]
         except CaptureError as error:  # what keeps every page from being checked has a place too
             if style == "github":
                 annotate(Findings(tuple(error.located), ()), github.path_to(book.root))
             raise
     found = run_rules(cat, strict_stale or [], page_problems)
+    notes = [*(() if records_only else typed(book)), *summed(found.notes)]
     if style == "github":
-        annotate(found, github.path_to(book.root))
+        annotate(Findings(found.problems, tuple(notes)), github.path_to(book.root))
     else:
-        for note in summed(found.notes):
+        for note in notes:
             say(f"note: {note}")
         complain(found.problems)
     counted = f"{len(cat.snippets)} snippets, {len(cat.records)} records, {len(cat.hosts)} hosts"
@@ -73,10 +74,18 @@ def annotate(found: Findings, prefix: str) -> None:
     problems = github.worst_first(found.problems, PRIVACY_RULES)
     for problem in problems:
         say(github.annotation(problem, "error", prefix))
-    for note in summed(found.notes):
+    for note in found.notes:
         say(github.annotation(note, "notice", prefix))
     if len(problems) > github.SHOWN:
         say(f"GitHub marks the first {github.SHOWN} of {len(problems)} problems; all are above")
+
+
+def typed(book: store.Handbook) -> list[Problem]:
+    """Return a note for each place where a page types figures on purpose."""
+    return [
+        Problem(item.path, item.line, f"figures typed on purpose: {item.reason}", "typed")
+        for item in prose.opt_outs(book)
+    ]
 
 
 def summed(notes: Iterable[Problem]) -> list[Problem]:

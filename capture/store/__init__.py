@@ -19,6 +19,8 @@ from capture.store.files import (
 from capture.store.handbook import CAPTURES, Handbook, find_root, record_ids
 from capture.store.lock import held
 from capture.store.merges import unmerged
+from capture.store.revision import merge_base, write_out
+from capture.store.revision import resolve as resolve_revision
 from capture.store.site import CONFIG, PythonName, config_line, read_site_config
 from capture.store.text import dump, host_text, load, record_text
 
@@ -35,6 +37,7 @@ __all__ = [
     "held",
     "host_text",
     "load",
+    "merge_base",
     "nearest_line",
     "parse_host",
     "parse_record",
@@ -47,9 +50,11 @@ __all__ = [
     "record_ids",
     "record_text",
     "resolve",
+    "resolve_revision",
     "sweep",
     "unmerged",
     "write_host",
+    "write_out",
     "write_record",
     "write_text",
 ]

@@ -25,14 +25,14 @@ SIZE_LIMIT = 4 * 1024 * 1024  # a record is at most some 200 KB; a larger file i
 TEMPORARY = re.compile(r"\.[^/]+\.tmp-\d+")
 
 
-def read_snippets(book: Handbook) -> tuple[dict[str, Snippet], list[Problem]]:
-    """Return every valid snippet by id, and the problems of the others.
+def read_snippets(book: Handbook, cached_for: Path | None = None) -> tuple[dict[str, Snippet], list[Problem]]:
+    """Return every valid snippet by id, and the problems of the others; `cached_for` is the root whose cache serves.
 
     A file without a header that a snippet beside it imports is a helper, not a faulty snippet.
     """
     snippets: dict[str, Snippet] = {}
     problems: dict[str, list[Problem]] = {}
-    with Cache(book.root, "headers") as cache:
+    with Cache(cached_for or book.root, "headers") as cache:
         for path in book.snippet_paths():
             try:
                 snippet = header.parse(book.root, path, cache.recall)
@@ -54,14 +54,15 @@ def resolve(snippet_id: str, known: Mapping[str, Any]) -> str:
     return snippet_id
 
 
-def read_bytes(path: Path, name: str) -> bytes:
+def read_bytes(path: Path, name: str, limit: int = SIZE_LIMIT) -> bytes:
     """Read a data file; raises CaptureError when it is unreadable or oversized."""
     try:
         found = path.stat()
         if not stat.S_ISREG(found.st_mode):
             raise CaptureError(Problem(name, 0, "is no regular file; remove it", "unreadable"))
-        if found.st_size > SIZE_LIMIT:
-            raise CaptureError(Problem(name, 0, f"larger than {SIZE_LIMIT // 2**20} MiB; no record is", "size"))
+        if found.st_size > limit:
+            kind = "record" if limit == SIZE_LIMIT else "such file"
+            raise CaptureError(Problem(name, 0, f"larger than {limit // 2**20} MiB; no {kind} is", "size"))
         return path.read_bytes()
     except OSError as error:
         raise CaptureError(Problem(name, 0, f"cannot be read: {error.strerror}", "unreadable")) from error
@@ -75,9 +76,9 @@ def text_of(data: bytes, name: str) -> str:
         raise CaptureError(Problem(name, 0, f"is not UTF-8 (byte {error.start})", "yaml")) from error
 
 
-def read_text(path: Path, name: str) -> str:
+def read_text(path: Path, name: str, limit: int = SIZE_LIMIT) -> str:
     """Read a data file as text; raises CaptureError when it is unreadable, oversized or not UTF-8."""
-    return text_of(read_bytes(path, name), name)
+    return text_of(read_bytes(path, name, limit), name)
 
 
 def parse_record(text: str, name: str, advice: str = "") -> tuple[Record, dict[str, int]]:

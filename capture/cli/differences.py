@@ -1,0 +1,103 @@
+"""`capture diff`: what two revisions, or two hosts, say differently."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from capture import across, catalogue, changes, check, store
+from capture.catalogue import Catalogue
+from capture.changes import Changes
+from capture.cli.context import handbook, stdout
+from capture.errors import EXIT_ATTENTION, EXIT_INVALID, EXIT_OK, EXIT_PRIVACY, CaptureError, suggestion
+from capture.report import change_json, change_markdown, change_text
+
+FORMATS = ("text", "markdown", "json")
+WORKING = "working tree"
+HELP = {
+    "revisions": "BASE, BASE..HEAD or BASE...HEAD; HEAD by default, against the working tree.",
+    "hosts": "Compare two hosts of the working tree instead.",
+    "format": "text, markdown or json.",
+    "strict": "Fail on what must not be merged.",
+}
+
+
+def diff(
+    context: typer.Context,
+    revisions: Annotated[str, typer.Argument(metavar="[BASE[..HEAD]]", help=HELP["revisions"])] = "",
+    hosts: Annotated[tuple[str, str], typer.Option(metavar="A B", help=HELP["hosts"])] = ("", ""),
+    style: Annotated[str, typer.Option("--format", metavar="NAME", help=HELP["format"])] = "text",
+    strict: Annotated[bool, typer.Option("--strict", help=HELP["strict"])] = False,
+) -> None:
+    """Say what captures say differently, one class a record, gathered by cause; execute nothing.
+
+    Exit code 0: nothing to read. 1: something to read. 2: invalid usage or data, and with --strict whatever must not be
+    merged: invalid files, a failure in place of a result, a broken claim, a change without a cause. 3: something
+    personal or secret is stored.
+    """
+    if style not in FORMATS:
+        raise CaptureError(f"--format {style}: choose text, markdown or json{suggestion(style, FORMATS)}")
+    if any(hosts) and revisions:
+        raise CaptureError("--hosts compares two hosts of the working tree; leave the revisions out")
+    book = handbook(context)
+    found = between_hosts(book, *hosts) if any(hosts) else between_revisions(book, revisions or "HEAD")
+    show(found, style)
+    if found.private:
+        raise typer.Exit(EXIT_PRIVACY)
+    if strict and found.failing:
+        raise typer.Exit(EXIT_INVALID)
+    raise typer.Exit(EXIT_ATTENTION if found.to_read or found.failing else EXIT_OK)
+
+
+def show(found: Changes, style: str) -> None:
+    """Print a report."""
+    console = stdout()
+    if style == "json":
+        console.out(json.dumps(change_json.document(found), indent=2, ensure_ascii=False), highlight=False)
+    elif style == "markdown":
+        console.out(change_markdown.text(found).rstrip("\n"), highlight=False)
+    else:
+        for line in change_text.lines(found):
+            console.print(line)
+
+
+def between_hosts(book: store.Handbook, one: str, other: str) -> Changes:
+    """Compare two hosts; raises CaptureError naming the nearest for an unknown one."""
+    cat = catalogue.read(book)
+    for label in (one, other):
+        if label not in cat.hosts:
+            raise CaptureError(f'no host "{label}"{suggestion(label, cat.hosts)}')
+    if one == other:
+        raise CaptureError(f"--hosts {one} {other}: name two hosts")
+    return across.hosts(cat, one, other)
+
+
+def between_revisions(book: store.Handbook, wanted: str) -> Changes:
+    """Compare two revisions, or one with the working tree."""
+    base, dots, head = wanted.partition("...") if "..." in wanted else wanted.partition("..")
+    base = base or "HEAD"
+    if dots == "...":
+        base = store.merge_base(book, base, head or "HEAD")
+    with contextlib.ExitStack() as stack:
+        old, old_name = stack.enter_context(at_revision(book, base))
+        if dots:
+            new, new_name = stack.enter_context(at_revision(book, head or "HEAD"))
+        else:
+            new, new_name = catalogue.read(book, local=False), WORKING
+        return changes.between(old, new, (old_name, new_name), check.check(new, (), ()).problems)
+
+
+@contextlib.contextmanager
+def at_revision(book: store.Handbook, name: str) -> Iterator[tuple[Catalogue, str]]:
+    """Yield the handbook of a revision and what to call it."""
+    commit = store.resolve_revision(book, name)
+    with tempfile.TemporaryDirectory(prefix="capture-diff-") as folder:
+        cat = catalogue.read(store.write_out(book, commit, Path(folder)), local=False, cached_for=book)
+        short = commit[:10]
+        yield cat, short if commit.startswith(name) else f"{name} ({short})"
