@@ -150,7 +150,7 @@ FAKE = """#!/bin/sh
 shift 2
 case "$1 $3" in
   "check github") echo "::error file=x::hidden"; exit {check} ;;
-  "check ") echo "docs/x.yaml: ::warning::was edited"; exit {check} ;;
+  "check ") echo "a note"; echo "docs/x.yaml: ::warning::was edited" >&2; exit {check} ;;
   diff*) echo "**::add-mask::moved**"; exit {diff} ;;
 esac
 """
