@@ -11,7 +11,7 @@ from checks import HOST, RECORD, clean_handbook, found
 from handbooks import REPOSITORY, Handbook, record
 from handbooks import host as make_host
 from properties import rows
-from repositories import Repository, repository
+from branches import Repository, repository
 from ruamel.yaml import YAML
 
 from capture import store

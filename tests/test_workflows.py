@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from checks import RECORD, clean_handbook, edit
-from repositories import Repository, repository
+from branches import Repository, repository
 from workflows import NAMES, bash, executable, jobs, load, script, steps, text
 
 WRITING = {
