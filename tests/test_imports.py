@@ -18,7 +18,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("engine", "probe", "store"),
     ("state", "claims", "compare", "verification", "schemas", "edits", "alignment"),
     ("catalogue", "pairs", "changes", "across", "plan", "preparation", "assemble", "measure", "engines", "runner"),
-    ("verifiable", "verifier"),
+    ("verifiable", "verifier", "review", "decisions"),
     ("check", "report", "render"),
     ("cli",),
     ("__main__",),

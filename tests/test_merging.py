@@ -7,11 +7,11 @@ from io import StringIO
 from pathlib import Path
 
 import pytest
+from branches import Repository, repository
 from checks import HOST, RECORD, clean_handbook, found
 from handbooks import REPOSITORY, Handbook, record
 from handbooks import host as make_host
 from properties import rows
-from branches import Repository, repository
 from ruamel.yaml import YAML
 
 from capture import store

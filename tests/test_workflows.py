@@ -8,8 +8,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from checks import RECORD, clean_handbook, edit
 from branches import Repository, repository
+from checks import RECORD, clean_handbook, edit
 from workflows import NAMES, bash, executable, jobs, load, script, steps, text
 
 WRITING = {

@@ -1,11 +1,12 @@
-"""Which records git holds in several versions, because a merge is not finished."""
+"""Which files of the captures git holds in several versions, because a merge is not finished."""
 
 from __future__ import annotations
 
 import os
-import subprocess
 
+from capture.errors import CaptureError
 from capture.store.handbook import CAPTURES, Handbook
+from capture.store.revision import git
 
 
 def unmerged(book: Handbook) -> list[str]:
@@ -16,9 +17,8 @@ def unmerged(book: Handbook) -> list[str]:
     """
     if not any((folder / ".git").exists() for folder in (book.root, *book.root.parents)):
         return []
-    command = ["git", "-C", str(book.root), "ls-files", "--unmerged", "-z", "--", CAPTURES]
     try:
-        listed = subprocess.run(command, capture_output=True, check=False, timeout=60).stdout
-    except (OSError, subprocess.TimeoutExpired):
+        listed = git(book.root, "ls-files", "--unmerged", "-z", "--", CAPTURES)
+    except CaptureError:
         return []
     return sorted({os.fsdecode(line.partition(b"\t")[2]) for line in listed.split(b"\0") if line})

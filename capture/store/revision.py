@@ -12,19 +12,37 @@ from capture.store.files import SIZE_LIMIT
 from capture.store.handbook import CAPTURES, Handbook
 
 FILES = ("100644", "100755")  # modes of regular files; a link or a submodule is none
+# English, no lock taken only to look, and a path is a path, whatever characters it has.
+SETTINGS = {"LC_ALL": "C", "GIT_OPTIONAL_LOCKS": "0", "GIT_LITERAL_PATHSPECS": "1"}
 
 
 def git(root: Path, *arguments: str, data: bytes = b"") -> bytes:
-    """Return what git prints; raises CaptureError with its last words where it fails."""
+    """Return what git prints; raises CaptureError with its first complaint where it fails."""
     command = ["git", "-c", "core.quotepath=off", "-C", str(root), *arguments]
     try:
-        done = subprocess.run(command, input=data, capture_output=True, check=False, env=os.environ | {"LC_ALL": "C"})
+        done = subprocess.run(command, input=data, capture_output=True, check=False, env=os.environ | SETTINGS)
     except OSError as error:
         raise CaptureError("git is not installed; it is what knows the other revision") from error
     if done.returncode:
-        said = done.stderr.decode("utf-8", "replace").strip().splitlines()[-1:] or ["no reason given"]
-        raise CaptureError(f"git {arguments[0]}: {said[0].removeprefix('fatal: ')}")
+        raise CaptureError(f"git {arguments[0]}: {complaint(done.stderr.decode('utf-8', 'replace'))}")
     return done.stdout
+
+
+def complaint(said: str) -> str:
+    """Return why git failed, out of all it said, and what to do where that can be known."""
+    lines = said.strip().splitlines() or ["no reason given"]
+    first = next((line for line in lines if line.startswith(("fatal: ", "error: "))), lines[-1])
+    words = first.partition(": ")[2] if first.startswith(("fatal: ", "error: ")) else first
+    if "not a git repository" in words:
+        return "not a git repository; what is compared comes from git: work in a clone of the handbook"
+    if "index.lock" in words:
+        return "another git command works here; let it end, then do the same again (if there is none: .git/index.lock)"
+    return words
+
+
+def prefix_of(book: Handbook) -> str:
+    """Return the path of the handbook in its repository, with a slash at its end, or nothing where it is all of it."""
+    return os.fsdecode(git(book.root, "rev-parse", "--show-prefix")).rstrip("\n")
 
 
 def resolve(book: Handbook, name: str) -> str:
@@ -34,6 +52,8 @@ def resolve(book: Handbook, name: str) -> str:
     except CaptureError as error:
         if "rev-parse" not in str(error) or "not a git repository" in str(error):
             raise
+        if name == "HEAD":
+            raise CaptureError("nothing is committed yet, so there is nothing to compare with; commit once") from error
         known = git(book.root, "for-each-ref", "--format=%(refname:short)").decode("utf-8", "replace").split()
         raise CaptureError(f'no revision "{name}"{suggestion(name, known)}') from error
 
@@ -49,7 +69,7 @@ def write_out(book: Handbook, revision: str, folder: Path) -> Handbook:
     Links are left out: what they name lies outside. Raises CaptureError where git or the revision is not there.
     """
     commit = resolve(book, revision)
-    prefix = git(book.root, "rev-parse", "--show-prefix").decode().strip()
+    prefix = prefix_of(book)
     wanted = [f"{prefix}{name}" for name in ("snippets", CAPTURES, "mkdocs.yml", "docs/schema")]
     listed = git(book.root, "ls-tree", "-r", "-l", "-z", "--full-tree", commit, "--", *wanted)
     found = [
