@@ -8,12 +8,14 @@ from dataclasses import replace
 from capture import alignment, host
 from capture.catalogue import Catalogue
 from capture.changes import Changes, HostChange, ordered
+from capture.errors import plural
 from capture.pairs import Change, environment_changes, pair
 from capture.record import Record
 from capture.state import State
 
 FELT = 5.0  # percent below which nobody feels a difference
 MOST = 5  # gains and losses that are named
+MACHINE = "another machine"
 
 
 def hosts(cat: Catalogue, one: str, other: str) -> Changes:
@@ -31,11 +33,10 @@ def hosts(cat: Catalogue, one: str, other: str) -> Changes:
         else:
             found.append(compared(cat, states, old, new, machine))
     words = [f"{cat.hosts[one].title} -> {cat.hosts[other].title}"]
-    words += [f"{'timings are not compared, only shown: ' if number == 0 else ''}{item}"
-              for number, item in enumerate(machine)]  # fmt: skip
-    words += software(found) or ["the same software"]
-    changes = (HostChange(f"{one} -> {other}", tuple(words)),)
-    return Changes(one, other, changes, ordered(found), across_hosts=True)
+    if machine:
+        words.append(f"{MACHINE} ({', '.join(machine)}): its timings are shown, not judged")
+    words += software(cat, one, other) or ["the same software"]
+    return Changes(one, other, (HostChange(f"{one} -> {other}", tuple(words)),), ordered(found), across_hosts=True)
 
 
 def compared(
@@ -45,31 +46,36 @@ def compared(
     snippet = cat.snippets[new.snippet]
     if old.source_sha256 != new.source_sha256:
         stale = [item.host for item in (old, new) if states[item.host, item.snippet].kind == "stale"]
-        return Change(
-            new.host, new.snippet, "not comparable", f"captured from two versions of the snippet; stale: {stale[0]}"
-        )
-    found = pair(snippet, old, new, machine)
-    causes = (*(("another machine",) if machine else ()), *environment_changes(old.environment, new.environment))
-    if found.kind == "text changed" or not found.numbers:
+        words = f"captured from two versions of the snippet; stale on {' and '.join(stale)}"
+        return Change(new.host, new.snippet, "not comparable", words)
+    found = pair(snippet, old, new, (MACHINE,) if machine else ())
+    changed = environment_changes(old.environment, new.environment)
+    causes = (*([MACHINE] if machine else []), *(words for words in changed if not words.startswith("chip ")))
+    if not snippet.timing or found.kind in ("status changed", "text changed"):
         return replace(found, causes=causes)
-    speed = alignment.faster(found.numbers) if snippet.timing else ""
-    said = [f"values {'equal' if equal(found) else 'differ'}", *([speed] if speed else [])]
-    return replace(found, causes=causes, detail=", ".join([*said, *([found.detail] if found.detail else [])]))
+    speed = alignment.faster(snippet, old.stdout, new.stdout)
+    return replace(found, causes=causes, speed=", ".join([values(found), *([speed] if speed else [])]))
 
 
-def equal(found: Change) -> bool:
-    """Tell whether all that moved are times and what the policy lets vary."""
-    return all(number.time or number.within for number in found.numbers)
+def values(found: Change) -> str:
+    """Say whether all that moved are times and what the policy lets vary."""
+    if found.lines:
+        return "the text differs"
+    return f"values {'equal' if all(number.time or number.within for number in found.numbers) else 'differ'}"
 
 
-def software(found: list[Change]) -> list[str]:
-    """Return what differs in the software of both, where their records say so."""
+def software(cat: Catalogue, one: str, other: str) -> list[str]:
+    """Return what differs in the software of both, and in how many of the snippets that both captured."""
     counted: dict[str, int] = {}
-    for item in found:
-        for words in item.causes:
-            counted[words] = counted.get(words, 0) + 1
-    most = max(counted.values(), default=0)
-    return [words for words, count in counted.items() if count == most and words != "another machine"]
+    both = [(old, new) for old in cat.of_host(one) if (new := cat.records.get((other, old.snippet)))]
+    for old, new in both:
+        for words in environment_changes(old.environment, new.environment):
+            counted[words] = counted.get(words, 0) + (not words.startswith("chip "))
+    return [
+        words if count == len(both) else f"{words} in {plural(count, 'record')}"
+        for words, count in counted.items()
+        if count
+    ]
 
 
 def largest(changes: Changes) -> tuple[list[tuple[str, float]], list[tuple[str, float]]]:

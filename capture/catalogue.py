@@ -75,18 +75,9 @@ def unjudged(item: Record, known: state.State) -> str:
     return str(known) if known.kind == "stale" else ""
 
 
-def read(
-    book: store.Handbook,
-    labels: Iterable[str] | None = None,
-    local: bool = True,
-    cached_for: store.Handbook | None = None,
-) -> Catalogue:
-    """Read a handbook, or only some hosts of it; damaged files become problems, never exceptions.
-
-    `cached_for` is the handbook whose cache serves where this one is a passing copy of it.
-    """
-    root = (cached_for or book).root
-    snippets, problems = store.read_snippets(book, root)
+def read(book: store.Handbook, labels: Iterable[str] | None = None, local: bool = True) -> Catalogue:
+    """Read a handbook, or only some hosts of it; damaged files become problems, never exceptions."""
+    snippets, problems = store.read_snippets(book)
     wanted = [label for label in book.labels() if (labels is None or label in labels) and (local or label != LOCAL)]
     hosts: dict[str, Host] = {}
     records: dict[tuple[str, str], Record] = {}
@@ -104,7 +95,7 @@ def read(
         except CaptureError as error:
             problems += error.located
             continue
-        with store.Cache(root, f"records-{label}") as cache:
+        with store.Cache(book.cached_for, f"records-{label}") as cache:
             for snippet_id in store.record_ids(book, label):
                 try:
                     item = store.read_record(book, label, snippet_id, cache)

@@ -1,19 +1,15 @@
-"""What two states of a handbook, or two hosts, say differently: one class for each record, worst first."""
+"""What two states of a handbook say differently: one class for each record, worst first."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from capture import claims, compare, host
-from capture.catalogue import Catalogue, unjudged
-from capture.errors import CaptureError, Problem, plural
-from capture.pairs import KINDS, Change, Kind, causes_of, environment_changes, pair
-from capture.record import Record
-from capture.state import State
-
-Key = tuple[str, str]
-PRIVATE = ("secret", "personal")  # rules about what must not be stored
+from capture import compare, host, store
+from capture.catalogue import Catalogue
+from capture.errors import Problem, plural
+from capture.pairs import KINDS, POLICY, Change, Kind, causes_of, environment_changes, pair
+from capture.sides import HIDDEN, PRIVATE, Key, Sides, beside, broken_claims, sorted_out, touched, unreadable
 
 
 @dataclass(frozen=True)
@@ -54,30 +50,25 @@ class Changes:
         return tuple(item for item in self.records if not item.quiet)
 
 
-def between(base: Catalogue, head: Catalogue, names: tuple[str, str], problems: Iterable[Problem]) -> Changes:
-    """Compare two states of a handbook; `problems` are those of the static rules in the new one."""
-    old_states, new_states = base.states(), head.states()
-    at_path = {head.book.relative(head.book.record_path(*key)): key for key in [*head.records, *base.records]}
-    wrong: dict[Key, Problem] = {}
-    others: list[Problem] = []
-    for problem in problems:
-        key = at_path.get(problem.path)
-        if key is None:
-            others.append(problem)
-        elif key not in wrong or problem.rule in PRIVATE:
-            wrong[key] = problem
-    found = []
-    for key in sorted({*base.records, *head.records, *wrong}):
-        old, new = base.records.get(key), head.records.get(key)
-        if key in wrong:
-            found.append(faulty(key, wrong[key]))
-        elif new is None:
-            found.append(removed(key, head))
-        elif old is None:
-            found.append(added(key, new, base, head, new_states))
-        elif old != new or old_states[key] != new_states[key] or claims_differ(base, head, key[1]):
-            found.append(changed(base, head, key, old_states, new_states))
-    return Changes(names[0], names[1], tuple(host_changes(base, head)), ordered(found), tuple(others))
+def between(
+    base: Catalogue,
+    head: Catalogue,
+    names: tuple[str, str],
+    problems: Iterable[Problem],
+    known: Iterable[Problem] = (),
+) -> Changes:
+    """Compare two states of a handbook; `problems` are those of the static rules in the new one, `known` in the old.
+
+    What was wrong before is no news, unless it is private. Claims are judged here, where both sides are known.
+    """
+    problems, known = tuple(problems), tuple(known)
+    sides = beside(base, head, (*problems, *known))
+    wrong, others = sorted_out(head, problems, {(item.path, item.rule, item.message) for item in known})
+    lost = unreadable(head)
+    keys = [key for key in {*base.records, *head.records} - wrong.keys() if key[0] not in lost]
+    found = [faulty(key, problem) for key, problem in wrong.items()]
+    found += [change for key in keys if (change := of_record(sides, key)) is not None]
+    return Changes(names[0], names[1], tuple(host_changes(sides, lost)), ordered(found), tuple(others))
 
 
 def ordered(found: Iterable[Change]) -> tuple[Change, ...]:
@@ -85,87 +76,89 @@ def ordered(found: Iterable[Change]) -> tuple[Change, ...]:
     return tuple(sorted(found, key=lambda item: (KINDS.index(item.kind), item.snippet, item.host)))
 
 
-def claims_differ(base: Catalogue, head: Catalogue, key: str) -> bool:
-    """Tell whether a snippet claims something else than before."""
-    said = [
-        [(claim.id, claim.holds.text, claim.where.text if claim.where else "") for claim in snippet.claims]
-        if (snippet := side.snippets.get(key))
-        else []
-        for side in (base, head)
-    ]
-    return said[0] != said[1]
-
-
 def faulty(key: Key, problem: Problem) -> Change:
     """Return the change for a file in which the static rules found something."""
     kind: Kind = "private" if problem.rule in PRIVATE else "invalid"
-    return Change(*key, kind, f"line {problem.line}: {problem.message}", failing=str(problem))
+    place = f"line {problem.line}: " if problem.line else ""
+    return Change(*key, kind, f"{place}{problem.message}", failing=str(problem))
 
 
-def removed(key: Key, head: Catalogue) -> Change:
+def of_record(sides: Sides, key: Key) -> Change | None:
+    """Return what became of one record, or None where it is as it was."""
+    label, snippet = key
+    if key not in sides.head.records:
+        return removed(sides, key)
+    if key in sides.base.records:
+        return changed(sides, key, key) if touched(sides, key) else None
+    was = (label, sides.renamed.get(snippet, ""))
+    return changed(sides, key, was) if was in sides.base.records else added(sides, key)
+
+
+def removed(sides: Sides, key: Key) -> Change:
     """Return the change for a record that is gone."""
-    detail = "the snippet stays" if key[1] in head.snippets else "with its snippet"
-    return Change(*key, "removed", detail if key[0] in head.hosts else f"{detail}; the whole host is gone")
+    label, snippet = key
+    stays = (sides.head.book.root / "snippets" / f"{snippet}.py").is_file()
+    renamed = [new for new, old in sides.renamed.items() if old == snippet]
+    detail = f"renamed to {renamed[0]}" if renamed else "the snippet stays" if stays else "with its snippet"
+    return Change(*key, "removed", detail if label in sides.head.hosts else f"{detail}; the whole host is gone")
 
 
-def added(key: Key, new: Record, base: Catalogue, head: Catalogue, states: Mapping[Key, State]) -> Change:
+def added(sides: Sides, key: Key) -> Change:
     """Return the change for a record that was not there: it may be a failure, or break a claim, right away."""
-    causes = (f"new host {key[0]}",) if key[0] not in base.hosts else ()
+    label, snippet = key
+    new = sides.head.records[key]
+    causes = (f"new host {label}",) if label not in sides.base.hosts else ()
     if new.status != "ok":
         return Change(*key, "status changed", f"new, and ended as {compare.ending(new)}", causes)
-    if broken := broken_claims(head, key, states):
-        return Change(*key, "claim broken", "; ".join(broken), causes, failing=f"{key[1]} on {key[0]}: {broken[0]}")
-    return Change(*key, "newly captured", "", causes)
+    if broken := list(broken_claims(sides.head, key, sides.new_states).values()):
+        return Change(*key, "claim broken", "; ".join(broken), causes, failing=f"{snippet} on {label}: {broken[0]}")
+    path = sides.base.book.relative(sides.base.book.record_path(*key))
+    damaged = any(problem.path == path for problem in sides.base.problems)
+    return Change(*key, "newly captured", "the old one could not be read" if damaged else "", causes)
 
 
-def changed(
-    base: Catalogue, head: Catalogue, key: Key, old_states: Mapping[Key, State], new_states: Mapping[Key, State]
-) -> Change:
-    """Return the change of a record that both sides have."""
-    old, new, snippet = base.records[key], head.records[key], head.snippets.get(key[1])
-    if snippet is None:
-        return Change(*key, "invalid", f"{key[1]} cannot be read, so nothing says how to compare its captures")
-    machine = host.differences(base.hosts[key[0]], head.hosts[key[0]])
-    causes = causes_of(old, new, base.snippets.get(key[1]), snippet, machine)
-    found = pair(snippet, old, new, machine)
-    found = replace(found, host=key[0], causes=causes)
+def changed(sides: Sides, key: Key, was: Key) -> Change | None:
+    """Return the change of a record that both sides have, or None where nobody would call it one."""
+    base, head = sides.base, sides.head
+    old, new, snippet = base.records[was], head.records[key], head.snippets.get(key[1])
     where = f"{key[1]} on {key[0]}"
+    if snippet is None:
+        words = "its snippet cannot be read, so nothing says how to compare"
+        return Change(*key, "invalid", words, failing=f"{where}: {words}") if old != new else None
+    machine = host.differences(base.hosts[key[0]], head.hosts[key[0]])
+    causes = causes_of(old, new, base.snippets.get(was[1]), snippet, machine)
+    found = replace(pair(snippet, old, new, machine), host=key[0], causes=causes)
+    if any(sides.hides(*each) for each in (was, key, (key[0], "host"))):
+        found = replace(found, detail=HIDDEN, causes=(), numbers=(), edit="", lines=())
+    before = broken_claims(base, was, sides.old_states)
+    after = broken_claims(head, key, sides.new_states)
+    broken = [words for claim, words in after.items() if claim not in before]
+    stale = sides.new_states[key].kind == "stale" and sides.new_states[key].reasons != sides.old_states[was].reasons
     if found.kind == "status changed":
-        return replace(found, failing=f"{where}: {found.detail}" if old.status == "ok" else "")
-    before = set(broken_claims(base, key, old_states))
-    if broken := [words for words in broken_claims(head, key, new_states) if words not in before]:
-        return replace(found, kind="claim broken", detail="; ".join(broken), failing=f"{where}: {broken[0]}")
-    if new_states[key].kind == "stale" and old_states[key] != new_states[key] and found.quiet:
-        return replace(found, kind="stale", detail="; ".join(new_states[key].reasons))
-    if found.kind in ("text changed", "number beyond tolerance") and not causes and not snippet.timing:
+        found = replace(found, failing=f"{where}: {found.detail}" if old.status == "ok" else "")
+    elif broken:
+        found = replace(found, kind="claim broken", detail="; ".join(broken), failing=f"{where}: {broken[0]}")
+    elif found.quiet and stale:
+        found = replace(found, kind="stale", detail="; ".join(sides.new_states[key].reasons))
+    elif found.kind in ("text changed", "number beyond tolerance") and not snippet.timing and not {*causes} - {POLICY}:
         words = f"{where}: {found.kind}, though neither snippet, host nor environment did"
-        return replace(found, failing=words)
-    return found
+        found = replace(found, failing=words)
+    if key != was:
+        found = replace(found, causes=(*found.causes, f"renamed from {was[1]}"))
+        return replace(found, kind="newly captured", detail="and says the same") if found.quiet else found
+    return None if found.quiet and old == new else found
 
 
-def broken_claims(cat: Catalogue, key: Key, states: Mapping[Key, State]) -> list[str]:
-    """Return the claims that fail on one record, in words; a value that is not found breaks its claim."""
-    snippet, item = cat.snippets.get(key[1]), cat.records.get(key)
-    if snippet is None or item is None or unjudged(item, states[key]):
-        return []
-    broken = []
-    for claim in snippet.claims:
-        try:
-            judged = claims.judge(snippet, claim, item, cat.hosts[key[0]])
-        except CaptureError as error:
-            broken.append(str(error))
-            continue
-        if judged.verdict == "fails":
-            broken.append(f"claim {claim.id} ({claim.says}): {judged.reason}")
-    return broken
-
-
-def host_changes(base: Catalogue, head: Catalogue) -> list[HostChange]:
+def host_changes(sides: Sides, lost: set[str]) -> list[HostChange]:
     """Return what about each host changed, and what is therefore not compared."""
+    base, head = sides.base, sides.head
     result = []
-    for label in dict.fromkeys([*base.hosts, *head.hosts]):
+    for label in dict.fromkeys([*base.hosts, *head.hosts, *sorted(lost)]):
         words: list[str] = []
-        if label not in head.hosts:
+        if label in lost:
+            records = plural(len(store.record_ids(head.book, label)), "record")
+            words.append(f"its host.yaml cannot be read: {records} not compared")
+        elif label not in head.hosts:
             words.append(f"removed, with {plural(len(base.of_host(label)), 'record')}")
         elif label not in base.hosts:
             item = head.hosts[label]
@@ -174,17 +167,18 @@ def host_changes(base: Catalogue, head: Catalogue) -> list[HostChange]:
             machine = host.differences(base.hosts[label], head.hosts[label])
             if machine:
                 words.append(f"another machine ({', '.join(machine)}): its timings are not compared")
-            words += software(base, head, label)
+            words += software(sides, label)
         if words:
-            result.append(HostChange(label, tuple(words)))
+            result.append(HostChange(label, (HIDDEN,) if sides.hides(label) else tuple(words)))
     return result
 
 
-def software(base: Catalogue, head: Catalogue, label: str) -> list[str]:
+def software(sides: Sides, label: str) -> list[str]:
     """Say what software changed on a host, and in how many of its records."""
     counted: dict[str, int] = {}
-    for new in head.of_host(label):
-        old = base.records.get((label, new.snippet))
+    for new in sides.head.of_host(label):
+        old = sides.base.records.get((label, new.snippet))
         for words in environment_changes(old.environment, new.environment) if old else ():
-            counted[words] = counted.get(words, 0) + 1
-    return [f"{words} in {plural(count, 'record')}" for words, count in counted.items()]
+            hidden = sides.hides(label, new.snippet)
+            counted[words] = counted.get(words, 0) + (not hidden)
+    return [f"{words} in {plural(count, 'record')}" for words, count in counted.items() if count]

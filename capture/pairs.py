@@ -8,7 +8,7 @@ from typing import Literal, get_args
 from capture import alignment, compare
 from capture.alignment import Number
 from capture.edits import text_edit
-from capture.record import Environment, Record
+from capture.record import Conditions, Environment, Record
 from capture.snippet import Snippet
 
 # Worst first. The first two are not about what was captured but about the file that holds it.
@@ -29,6 +29,9 @@ Kind = Literal[
 ]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 QUIET: tuple[Kind, ...] = ("number within tolerance", "volatile only", "identical")
+NOISE = "differs by less than"
+SOURCE, POLICY = "snippet changed", "compare policy changed"
+LEFT_OUT = 50  # numbers of one record after which the others are left out
 DEVICES = ("cuda", "rocm", "mps", "xpu", "xla")
 
 
@@ -36,8 +39,8 @@ DEVICES = ("cuda", "rocm", "mps", "xpu", "xla")
 class Change:
     """What became of one record: its class, the words for it, what may have caused it, and what moved.
 
-    `edit` is the change of text in short, the same for changes that are alike; `lines` are those that differ. `failing`
-    says why it must not be merged, or nothing.
+    `edit` is the change of text in short, the same for changes that are alike; `lines` are those that differ; `speed`
+    is how two hosts compare. `failing` says why it must not be merged, or nothing.
     """
 
     host: str
@@ -48,6 +51,7 @@ class Change:
     numbers: tuple[Number, ...] = ()
     edit: str = ""
     lines: tuple[str, ...] = ()
+    speed: str = ""
     failing: str = ""
 
     @property
@@ -59,29 +63,64 @@ class Change:
 def pair(snippet: Snippet, old: Record, new: Record, machine: tuple[str, ...]) -> Change:
     """Compare two records of one snippet under its policy; `machine` is in what their hosts differ."""
     found = compare.classify(snippet, old, new)
-    numbers = alignment.moved(snippet, old.stdout, new.stdout)
+    numbers = alignment.moved(snippet, old.stdout, new.stdout) or ()
     kind: Kind = found.kind
     detail = found.detail
-    if kind == "text changed" and numbers is not None and old.stderr == new.stderr:
-        reasons = noise_reasons(old.environment, new.environment)
-        if reasons and numbers and all(number.noise or number.within for number in numbers):
-            kind, detail = "number within tolerance", f"differs by less than {alignment.NOISE:g}: {reasons}"
+    if kind == "text changed" and numbers and (reasons := noise_reasons(old.environment, new.environment)):
+        stderr_same = compare.mask_errors(snippet, old.stderr) == compare.mask_errors(snippet, new.stderr)
+        if stderr_same and all(number.noise or number.within for number in numbers):
+            kind, detail = "number within tolerance", f"{NOISE} {alignment.NOISE:g}: {reasons}"
+    if kind == "number within tolerance" and not detail.startswith(NOISE) and beyond(numbers):
+        kind = "number beyond tolerance"
     why_not = incomparable(snippet, old, new, machine)
-    if why_not and kind not in ("status changed", "text changed", "identical"):
-        kind, detail = "not comparable", f"{why_not}{f'; {found.detail}' if found.detail else ''}"
-    elif why_not and kind == "text changed":
-        kind = "not comparable" if devices(old) != devices(new) else kind
-        detail = f"{why_not}; {detail}" if kind == "not comparable" else detail
-    lines, edit = text_edit(old.stdout, new.stdout) if kind in ("text changed", "not comparable") else ((), "")
-    if kind == "text changed" and not edit:
-        lines, edit = text_edit(old.stderr, new.stderr)
-    return Change(new.host, snippet.id, kind, detail, (), numbers or (), edit, lines)
+    if why_not and not comparable(snippet, kind, devices(old) != devices(new)):
+        kind, detail = "not comparable", why_not
+    lines, edit = difference(old, new, numbers, kind)
+    return Change(new.host, snippet.id, kind, detail, (), telling(numbers), edit, lines)
+
+
+def beyond(numbers: tuple[Number, ...]) -> bool:
+    """Tell whether a named number left its tolerance."""
+    return any(number.named and not number.within for number in numbers)
+
+
+def comparable(snippet: Snippet, kind: Kind, other_device: bool) -> bool:
+    """Tell whether a difference of this class counts although devices or machines differ.
+
+    Who compares timings of two machines compares the machines; text stays text, but on another device it is another
+    result.
+    """
+    if kind in ("status changed", "identical"):
+        return True
+    if snippet.timing:
+        return kind == "text changed" and not other_device
+    return kind == "volatile only"
+
+
+def telling(numbers: tuple[Number, ...]) -> tuple[Number, ...]:
+    """Return the numbers that moved, those beyond tolerance first, the named before the others, not without end."""
+    return tuple(sorted(numbers, key=lambda number: (number.within, not number.named))[:LEFT_OUT])
+
+
+def difference(old: Record, new: Record, numbers: tuple[Number, ...], kind: Kind) -> tuple[tuple[str, ...], str]:
+    """Return the lines that differ and the change in short, where somebody should read it; stdout before stderr."""
+    if kind in QUIET or kind == "status changed":
+        return (), ""
+    if numbers and kind != "text changed":
+        return (), "; ".join(f"{number.name}: {number.old} -> {number.new}" for number in telling(numbers)[:4])
+    if old.stdout != new.stdout:
+        return text_edit(old.stdout, new.stdout)
+    lines, edit = text_edit(old.stderr, new.stderr)
+    return ("stderr:", *lines), f"stderr: {edit}"
 
 
 def noise_reasons(old: Environment, new: Environment) -> str:
     """Say why computed numbers may differ in their last digits, or nothing."""
-    names = [name for name in ("cpu_capability", "torch") if getattr(old, name) != getattr(new, name)]
-    return " and ".join(f"{name} differs" for name in names)
+    names = ("cpu_capability", "torch", "cuda_build", "driver")
+    found = [name for name in names if getattr(old, name) != getattr(new, name)]
+    every = dict.fromkeys([*old.packages, *new.packages])
+    found += [name for name in every if old.packages.get(name) != new.packages.get(name)]
+    return " and ".join(f"{name} differs" for name in found)
 
 
 def incomparable(snippet: Snippet, old: Record, new: Record, machine: tuple[str, ...]) -> str:
@@ -90,13 +129,36 @@ def incomparable(snippet: Snippet, old: Record, new: Record, machine: tuple[str,
         return ", ".join(moved)
     if not snippet.timing:
         return ""
+    chips = old.environment.chip, new.environment.chip
     if machine:
         return ", ".join(machine[:3]) + (f" and {len(machine) - 3} more" if len(machine) > 3 else "")
-    if old.conditions is None or new.conditions is None:
-        return ""
-    names = ("governor", "on_battery", "busy")
-    states = [(name, getattr(old.conditions, name), getattr(new.conditions, name)) for name in names]
-    return ", ".join(f"{name}: {before} -> {after}" for name, before, after in states if before != after)
+    if chips[0] != chips[1]:
+        return f"chip: {chips[0]} -> {chips[1]}"
+    return ", ".join(power(old.conditions, new.conditions))
+
+
+def power(old: Conditions | None, new: Conditions | None) -> list[str]:
+    """Name the power states in which two timings were taken, where they differ; what nobody could read does not count.
+
+    Beside other work, and slowed down by heat, a machine is another one as well.
+    """
+    if old is None or new is None:
+        return []
+    found = []
+    for words, name in (("governor", "governor"), ("battery", "on_battery"), ("highest frequency", "cpu_max_mhz")):
+        before, after = getattr(old, name), getattr(new, name)
+        if before is not None and after is not None and before != after:
+            found.append(f"{words}: {said(before)} -> {said(after)}")
+    for words, name in (("busy host", "busy"), ("slowed down by heat", "throttled")):
+        both = bool(getattr(old, name)), bool(getattr(new, name))
+        if both[0] != both[1]:
+            found.append(f"{words}: {said(both[0])} -> {said(both[1])}")
+    return found
+
+
+def said(value: object) -> str:
+    """Return a state in words."""
+    return {True: "yes", False: "no"}[value] if isinstance(value, bool) else str(value)
 
 
 def devices(item: Record) -> list[bool]:
@@ -116,9 +178,9 @@ def causes_of(
     """Name what changed that may explain a difference: the source, the machine, the software."""
     causes = []
     if old.source_sha256 != new.source_sha256:
-        causes.append("snippet changed")
+        causes.append(SOURCE)
     elif old_snippet is not None and old_snippet.compare != snippet.compare:
-        causes.append("compare policy changed")
+        causes.append(POLICY)
     causes += [f"host: {words}" for words in machine]
     return (*causes, *environment_changes(old.environment, new.environment))
 

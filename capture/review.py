@@ -11,11 +11,12 @@ from dataclasses import dataclass, replace
 
 from capture import host, store
 from capture.catalogue import Catalogue
-from capture.changes import PRIVATE, Changes, Key
+from capture.changes import Changes
 from capture.edits import text_edit
 from capture.errors import CaptureError, Problem, plural
 from capture.pairs import KINDS, Change, Kind
 from capture.record import Record
+from capture.sides import PRIVATE, Key
 from capture.store import Entry, Handbook
 
 HOST_FILE = "host.yaml"

@@ -102,7 +102,7 @@ def check_host_file(cat: Catalogue, label: str) -> list[Problem]:
 def check_record_files(cat: Catalogue) -> list[Problem]:
     """Check each record's file; one that was found faultless before is known by its content."""
     problems: list[Problem] = []
-    with store.Cache(cat.book.root, "checked") as cache:
+    with store.Cache(cat.book.cached_for, "checked") as cache:
         for (label, key), item in cat.records.items():
             path = cat.book.record_path(label, key)
             name, data = cat.book.relative(path), path.read_bytes()

@@ -6,6 +6,7 @@ import contextlib
 import json
 import tempfile
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -14,8 +15,8 @@ import typer
 from capture import across, catalogue, changes, check, store
 from capture.catalogue import Catalogue
 from capture.changes import Changes
-from capture.cli.context import handbook, stdout
-from capture.errors import EXIT_ATTENTION, EXIT_INVALID, EXIT_OK, EXIT_PRIVACY, CaptureError, suggestion
+from capture.cli.context import complain, handbook, stdout
+from capture.errors import EXIT_ATTENTION, EXIT_INVALID, EXIT_OK, EXIT_PRIVACY, CaptureError, Problem, suggestion
 from capture.report import change_json, change_markdown, change_text
 
 FORMATS = ("text", "markdown", "json")
@@ -31,7 +32,7 @@ HELP = {
 def diff(
     context: typer.Context,
     revisions: Annotated[str, typer.Argument(metavar="[BASE[..HEAD]]", help=HELP["revisions"])] = "",
-    hosts: Annotated[tuple[str, str], typer.Option(metavar="A B", help=HELP["hosts"])] = ("", ""),
+    hosts: Annotated[tuple[str, str] | None, typer.Option(metavar="A B", help=HELP["hosts"])] = None,
     style: Annotated[str, typer.Option("--format", metavar="NAME", help=HELP["format"])] = "text",
     strict: Annotated[bool, typer.Option("--strict", help=HELP["strict"])] = False,
 ) -> None:
@@ -43,10 +44,10 @@ def diff(
     """
     if style not in FORMATS:
         raise CaptureError(f"--format {style}: choose text, markdown or json{suggestion(style, FORMATS)}")
-    if any(hosts) and revisions:
+    if hosts and revisions:
         raise CaptureError("--hosts compares two hosts of the working tree; leave the revisions out")
     book = handbook(context)
-    found = between_hosts(book, *hosts) if any(hosts) else between_revisions(book, revisions or "HEAD")
+    found = between_hosts(book, *hosts) if hosts else between_revisions(book, revisions or "HEAD")
     show(found, style)
     if found.private:
         raise typer.Exit(EXIT_PRIVACY)
@@ -59,7 +60,7 @@ def show(found: Changes, style: str) -> None:
     """Print a report."""
     console = stdout()
     if style == "json":
-        console.out(json.dumps(change_json.document(found), indent=2, ensure_ascii=False), highlight=False)
+        console.out(json.dumps(change_json.document(found), indent=2, allow_nan=False), highlight=False)
     elif style == "markdown":
         console.out(change_markdown.text(found).rstrip("\n"), highlight=False)
     else:
@@ -72,7 +73,12 @@ def between_hosts(book: store.Handbook, one: str, other: str) -> Changes:
     cat = catalogue.read(book)
     for label in (one, other):
         if label not in cat.hosts:
-            raise CaptureError(f'no host "{label}"{suggestion(label, cat.hosts)}')
+            damaged: list[Problem | str] = [
+                problem for problem in cat.problems if problem.path == book.relative(book.host_path(label))
+            ]
+            raise CaptureError(*damaged or [f'no host "{label}"{suggestion(label, cat.hosts)}'])
+    theirs = tuple(f"{store.CAPTURES}/{label}/" for label in cat.hosts if label not in (one, other))
+    complain(problem for problem in cat.problems if not problem.path.startswith(theirs))
     if one == other:
         raise CaptureError(f"--hosts {one} {other}: name two hosts")
     return across.hosts(cat, one, other)
@@ -89,8 +95,14 @@ def between_revisions(book: store.Handbook, wanted: str) -> Changes:
         if dots:
             new, new_name = stack.enter_context(at_revision(book, head or "HEAD"))
         else:
-            new, new_name = catalogue.read(book, local=False), WORKING
-        return changes.between(old, new, (old_name, new_name), check.check(new, (), ()).problems)
+            new, new_name = with_problems(catalogue.read(book, local=False), store.links(book)), WORKING
+        problems, known = (check.check(cat, (), ()).problems for cat in (new, old))
+        return changes.between(old, new, (old_name, new_name), problems, known)
+
+
+def with_problems(cat: Catalogue, problems: tuple[Problem, ...]) -> Catalogue:
+    """Return a catalogue with further problems of its files."""
+    return replace(cat, problems=tuple(sorted({*cat.problems, *problems})))
 
 
 @contextlib.contextmanager
@@ -98,6 +110,7 @@ def at_revision(book: store.Handbook, name: str) -> Iterator[tuple[Catalogue, st
     """Yield the handbook of a revision and what to call it."""
     commit = store.resolve_revision(book, name)
     with tempfile.TemporaryDirectory(prefix="capture-diff-") as folder:
-        cat = catalogue.read(store.write_out(book, commit, Path(folder)), local=False, cached_for=book)
+        written, left_out = store.write_out(book, commit, Path(folder))
+        cat = with_problems(catalogue.read(written, local=False), left_out)
         short = commit[:10]
         yield cat, short if commit.startswith(name) else f"{name} ({short})"

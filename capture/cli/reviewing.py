@@ -11,7 +11,6 @@ from typing import Annotated
 import typer
 
 from capture import catalogue, changes, check, decisions, plan, review, store
-from capture.changes import PRIVATE
 from capture.cli.context import complain, handbook, say, stderr, stdout
 from capture.cli.differences import WORKING, at_revision
 from capture.decisions import REJECTED, Told
@@ -28,6 +27,7 @@ from capture.host import LOCAL
 from capture.normalize import bidi_controls, control_characters
 from capture.report import review_text
 from capture.review import Item
+from capture.sides import PRIVATE
 
 HELP = {
     "ids": "Ids, globs or chapters; all that differ by default.",

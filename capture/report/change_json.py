@@ -20,6 +20,7 @@ def document(changes: Changes) -> dict[str, Any]:
         "head": changes.head,
         "across_hosts": changes.across_hosts,
         "to_read": len(changes.to_read),
+        "private": changes.private,
         "failing": list(changes.failing),
         "counts": {kind: count for kind, count in counts.items() if count},
         "hosts": shape.encode(changes.hosts),

@@ -8,18 +8,20 @@ from dataclasses import dataclass
 from capture.alignment import Number
 from capture.changes import Changes
 from capture.errors import plural
-from capture.pairs import KINDS, Change, Kind
+from capture.normalize import bidi_controls, control_characters
+from capture.pairs import KINDS, NOISE, POLICY, SOURCE, Change, Kind
 
 # What is always somebody's to read, one by one.
 ALONE: tuple[Kind, ...] = ("private", "invalid", "status changed", "claim broken")
-NAMED = 6  # captures that a row names; the others are counted
+NAMED = 6  # captures, edits or numbers that a row names; the others are counted
+WORDS = 400  # characters of one sentence
 HEAD = ("number", "old", "new", "ratio", "may vary by")
 MANY = 4  # sentences about what must not be merged, before the rest is counted
 
 
 @dataclass(frozen=True)
 class Row:
-    """Changes of one class with one cause: a sentence about them, the captures, and what to show of the first."""
+    """Changes of one class with one cause: a sentence about them, and the captures."""
 
     kind: Kind
     words: str
@@ -31,8 +33,15 @@ class Row:
         return self.changes[0]
 
     @property
+    def alone(self) -> bool:
+        """Whether the sentence names the capture already."""
+        return len(self.changes) == 1 and not self.first.quiet
+
+    @property
     def names(self) -> str:
-        """The captures, as many as a reader can take in."""
+        """The captures, as many as a reader can take in; of those that say the same only how many."""
+        if self.alone or self.kind == "identical" or (self.first.quiet and self.edits):
+            return ""
         same = len({item.host for item in self.changes}) == 1
         where = f" on {self.first.host}" if same else ""
         return listed(item.snippet if same else f"{item.snippet} on {item.host}" for item in self.changes) + where
@@ -40,9 +49,34 @@ class Row:
     @property
     def edits(self) -> list[str]:
         """What each capture of the row says differently, in one line each, where they do not all say the same."""
-        if self.first.quiet or len({item.edit for item in self.changes}) == 1:
+        said: dict[str, list[str]] = {}
+        for item in self.changes:
+            if words := item.speed or item.edit:
+                said.setdefault(words, []).append(item.snippet)
+        if self.alone or (len(said) == 1 and self.kind == "text changed"):
             return []
-        return [f"{item.snippet}: {shortened(item.edit)}" for item in self.changes[:NAMED] if item.edit]
+        lines = [f"{listed(names, 2)}: {shortened(edit)}" for edit, names in said.items()]
+        return [*lines[:NAMED], *([f"and {len(lines) - NAMED:,} more"] if len(lines) > NAMED else [])]
+
+    @property
+    def table(self) -> list[tuple[str, ...]]:
+        """The numbers that moved in the capture, name, old, new, ratio and what may vary, under a head; or nothing."""
+        if not self.alone:
+            return []
+        found = [
+            number
+            for number in self.first.numbers
+            if not number.within or number.named or self.kind == "not comparable" or self.first.speed
+        ]
+        shown = [number_cells(number) for number in found[:NAMED]]
+        left = [(f"and {len(found) - NAMED:,} more", "", "", "", "")] if len(found) > NAMED else []
+        return [HEAD, *shown, *left] if shown else []
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """The lines that differ, where they are the same edit in every capture and no table tells it."""
+        edits = {item.edit for item in self.changes}
+        return self.first.lines if len(edits) == 1 and not self.table else ()
 
 
 def rows(changes: Changes) -> list[Row]:
@@ -55,70 +89,70 @@ def rows(changes: Changes) -> list[Row]:
 
 
 def group_of(item: Change) -> tuple[object, ...]:
-    """Return what changes of one row have in common."""
+    """Return what changes of one row have in common; a snippet that changed is a cause of its own."""
     if item.quiet:
-        return (item.kind,)
+        return (item.kind, item.detail if item.detail.startswith(NOISE) else "")
     if item.kind in ALONE:
         return (item.kind, item.host, item.snippet)
     if item.kind in ("newly captured", "removed"):
         return (item.kind, item.host, item.detail)
+    own = item.snippet if {SOURCE, POLICY} & {*item.causes} else ""
     if item.kind in ("not comparable", "stale"):
-        return (item.kind, item.causes, item.detail)
-    return (item.kind, item.causes) if item.causes else (item.kind, item.host, item.snippet)
+        return (item.kind, item.detail, own)
+    return (item.kind, item.causes, own) if item.causes else (item.kind, item.host, item.snippet)
 
 
 def sentence(items: list[Change]) -> str:
     """Say what happened to the changes of a row."""
     first, count = items[0], plural(len(items), "capture")
+    where, causes = f"{first.snippet} on {first.host}", "; ".join(first.causes)
+    speed = f"; {first.speed}" if len(items) == 1 and first.speed else ""
     if first.quiet:
-        return count
-    where = f"{first.snippet} on {first.host}"
+        return shortened(f"{count}: {first.detail}" if first.detail.startswith(NOISE) else count, WORDS)
     if first.kind in ALONE:
-        cause = f" ({'; '.join(first.causes)})" if first.causes else ""
-        return f"{where}: {first.detail}{cause}"
+        return shortened(f"{where}: {first.detail}{f' ({causes})' if causes else ''}", WORDS)
     if first.kind in ("newly captured", "removed"):
-        about = "; ".join([*first.causes, *([first.detail] if first.detail else [])])
-        return f"{count} on {first.host}{f': {about}' if about else ''}"
+        name = where if len(items) == 1 else f"{count} on {first.host}"
+        about = "; ".join(filter(None, (causes, first.detail)))
+        return shortened(f"{name}: {about}" if about else name, WORDS)
     if first.kind in ("not comparable", "stale"):
-        return f"{where}: {first.detail}" if len(items) == 1 else f"{count}: {first.detail}"
+        return shortened(f"{where if len(items) == 1 else count}: {first.detail}{speed}", WORDS)
     if len(items) == 1:
-        return f"{where}: {'; '.join(first.causes) or 'nothing else changed'}"
+        why = f"; {first.detail}" if first.detail.startswith('value "') else ""
+        return shortened(f"{where}: {causes or 'nothing else changed'}{why}{speed}", WORDS)
     edits = {item.edit for item in items}
-    same = "the same edit" if len(edits) == 1 else f"{len(edits)} different edits"
-    shown = f" {first.edit}" if len(edits) == 1 and first.edit else ""
-    return f"{'; '.join(first.causes)}: {count}, {same}{shown}"
+    same = f"the same edit {shortened(first.edit)}" if len(edits) == 1 else f"{len(edits)} different edits"
+    return f"{shortened(causes, WORDS)}: {count}, {same}"
 
 
 def shortened(text: str, limit: int = 90) -> str:
-    """Return a line cut to a length."""
+    """Return a text as one line cut to a length."""
+    text = one_line(text[: limit + 1])
     return f"{text[:limit]}…" if len(text) > limit else text
+
+
+def one_line(words: str) -> str:
+    """Return strangers' text on one line, with its control characters visible."""
+    return bidi_controls(control_characters(words)).replace("\n", "\\n").replace("\t", "\\t")
 
 
 def listed(names: Iterable[str], most: int = NAMED) -> str:
     """Return names with commas, the last ones only counted."""
     every = list(names)
-    rest = f" and {len(every) - most} more" if len(every) > most else ""
+    rest = f" and {len(every) - most:,} more" if len(every) > most else ""
     return f"{', '.join(every[:most])}{rest}"
 
 
-def number_cells(numbers: Iterable[Number]) -> list[tuple[str, ...]]:
-    """Return the cells of a table of numbers: name, old, new, ratio, what may vary."""
-    return [
-        (
-            number.name,
-            f"{number.old:g}",
-            f"{number.new:g}",
-            "" if number.ratio is None else f"{number.ratio:.2f}",
-            number.tolerance,
-        )
-        for number in numbers
-    ]
-
-
-def telling(item: Change) -> list[Number]:
-    """Return the numbers of a change that are worth a table: what is beyond tolerance first, then what is named."""
-    found = sorted(item.numbers, key=lambda number: (number.within, number.name.startswith("line ")))
-    return [number for number in found if not number.within or not number.name.startswith("line ")][:NAMED]
+def number_cells(number: Number) -> tuple[str, ...]:
+    """Return the cells of one number: name, old, new, ratio, what may vary."""
+    ratio = "" if number.ratio is None else f"{number.ratio:.3g}"
+    return (
+        shortened(number.name, 60),
+        shortened(number.old, 30),
+        shortened(number.new, 30),
+        ratio,
+        shortened(number.tolerance, 30),
+    )
 
 
 def head_line(changes: Changes) -> str:
@@ -126,11 +160,24 @@ def head_line(changes: Changes) -> str:
     count, reading = len(changes.records), len(changes.to_read)
     if not count:
         return f"{changes.base} -> {changes.head}: no capture differs"
-    return f"{changes.base} -> {changes.head}: {plural(count, 'capture')} differ, {reading} to read"
+    differ = "differs" if count == 1 else "differ"
+    return f"{changes.base} -> {changes.head}: {plural(count, 'capture')} {differ}, {reading:,} to read"
 
 
 def failing_lines(changes: Changes) -> list[str]:
     """Return why this must not be merged, the last reasons only counted."""
-    found = changes.failing
+    found = [shortened(words, WORDS) for words in changes.failing]
     rest = [f"and {len(found) - MANY} more, in the rows below"] if len(found) > MANY else []
     return [*found[:MANY], *rest]
+
+
+def host_lines(changes: Changes) -> list[tuple[str, list[str]]]:
+    """Return what about each host changed; of many hosts, and of much about one, the last only counted."""
+    found = []
+    most = max(2, 2 * NAMED // max(1, len(changes.hosts)))
+    for item in changes.hosts[:NAMED]:
+        left = len(item.words) - most
+        rest = [f"and {left} more"] if left > 0 else []
+        found.append((item.host, [*(shortened(words, WORDS) for words in item.words[:most]), *rest]))
+    left = len(changes.hosts) - NAMED
+    return [*found, *([("…", [f"and {plural(left, 'more host')}"])] if left > 0 else [])]

@@ -1,21 +1,24 @@
-"""Changes as lines for a terminal: the verdict first, hosts, then one row a cause."""
+"""Changes as lines for a terminal: the verdict first, hosts, then one row a cause; all on one screen."""
 
 from __future__ import annotations
 
+from rich.cells import cell_len
 from rich.text import Text
 
 from capture import across
 from capture.changes import Changes
-from capture.normalize import bidi_controls, control_characters
+from capture.errors import plural
 from capture.pairs import Kind
-from capture.report.change_rows import HEAD, Row, failing_lines, head_line, number_cells, rows, telling
+from capture.report.change_rows import Row, failing_lines, head_line, host_lines, one_line, rows, shortened
 
 STYLES: dict[Kind, str] = {
     "private": "bold red", "invalid": "bold red", "status changed": "bold red", "claim broken": "bold red",
     "text changed": "yellow", "number beyond tolerance": "yellow", "not comparable": "yellow",
     "newly captured": "green", "removed": "magenta", "stale": "magenta",
 }  # fmt: skip
+COLOURS = {"-": "red", "+": "green"}
 MARGIN = 25  # columns of the class; what is said about it stands behind
+SCREEN = 45  # lines that a reader has before him; details give way first, then the least of the rows
 
 
 def lines(changes: Changes) -> list[Text]:
@@ -26,37 +29,56 @@ def lines(changes: Changes) -> list[Text]:
             line("must not be merged:", "bold red"),
             *(line(f"  {words}", "red") for words in failing_lines(changes)),
         ]
-    for item in changes.hosts:
-        lead = f"host {item.host}  "
-        found += [line(f"{lead if number == 0 else ' ' * len(lead)}{words}") for number, words in enumerate(item.words)]
-    for row in rows(changes):
-        found += row_lines(row)
-    found += ranking(changes)
+    for host, words in host_lines(changes):
+        lead = f"host {host}  "
+        found += [line(f"{lead if number == 0 else ' ' * len(lead)}{each}") for number, each in enumerate(words)]
+    last = ranking(changes)
+    return [*found, *fitted(rows(changes), SCREEN - len(found) - len(last)), *last]
+
+
+def fitted(every: list[Row], room: int) -> list[Text]:
+    """Return the rows that fit, each with its share of the room for details; the others are counted."""
+    heads = [row_head(row) for row in every]
+    taken, shown = 0, 0
+    while shown < len(every) and (shown < 5 or taken + len(heads[shown]) < room):
+        taken += len(heads[shown])
+        shown += 1
+    spare = room - taken - (shown < len(every))
+    found: list[Text] = []
+    for number in range(shown):
+        details = row_details(every[number])
+        share = max(spare, 0) // (shown - number)
+        if len(details) > share:
+            kept = details[: share - 1] if share > 2 else []
+            more = line(f"{' ' * MARGIN}… {plural(len(details) - len(kept), 'more line')}", "dim")
+            details = [*kept, more] if kept else []
+        spare -= len(details)
+        found += [*heads[number], *details]
+    if left := every[shown:]:
+        count = plural(sum(len(row.changes) for row in left), "capture")
+        found.append(line(f"and {plural(len(left), 'more row')} ({count}); --format json has them all", "bold"))
     return found
 
 
-def row_lines(row: Row) -> list[Text]:
-    """Return the lines of one row: class and sentence, then what moved in the capture that stands for it."""
+def row_head(row: Row) -> list[Text]:
+    """Return class and sentence of a row, and its captures."""
     head = line(f"{row.kind:{MARGIN - 1}} ", STYLES.get(row.kind, ""))
     head.append_text(line(row.words))
-    found = [head]
-    if row.kind != "identical" and (row.first.quiet or len(row.changes) > 1):
-        found.append(line(" " * MARGIN + row.names, "dim"))
-    if row.first.quiet:
-        return found
-    numbers = telling(row.first)
-    if numbers:
-        cells = [HEAD, *number_cells(numbers)]
-        widths = [max(len(cell[column]) for cell in cells) for column in range(len(HEAD))]
-        for number, cell in enumerate(cells):
-            text = "  ".join(part.ljust(width) for part, width in zip(cell, widths, strict=True))
-            found.append(line(" " * MARGIN + text.rstrip(), "dim" if number == 0 else ""))
-    elif row.edits:
-        found += [line(" " * MARGIN + words) for words in row.edits]
-    elif row.kind in ("text changed", "not comparable") and len({item.edit for item in row.changes}) == 1:
-        colours = {"-": "red", "+": "green"}
-        found += [line(" " * MARGIN + shown, colours.get(shown[0], "")) for shown in row.first.lines]
-    return found
+    return [head, *([line(" " * MARGIN + row.names, "dim")] if row.names else [])]
+
+
+def row_details(row: Row) -> list[Text]:
+    """Return what moved: a table of numbers, or the edit of each capture, or the lines of the one edit."""
+    if table := row.table:
+        widths = [max(cell_len(one_line(cell[column])) for cell in table) for column in range(len(table[0]))]
+        padded = [
+            "  ".join(part + " " * (width - cell_len(part)) for part, width in zip(cell, widths, strict=True)).rstrip()
+            for cell in (tuple(map(one_line, each)) for each in table)
+        ]
+        return [line(" " * MARGIN + text, "" if number else "dim") for number, text in enumerate(padded)]
+    if row.edits:
+        return [line(" " * MARGIN + words, "dim" if row.first.quiet else "") for words in row.edits]
+    return [line(" " * MARGIN + shown, COLOURS.get(shown[:1], "")) for shown in row.lines]
 
 
 def ranking(changes: Changes) -> list[Text]:
@@ -67,10 +89,10 @@ def ranking(changes: Changes) -> list[Text]:
     for title, items in zip(("least time", "most time"), across.largest(changes), strict=True):
         if items:
             found.append(line(f"{title} on {changes.head}, against {changes.base}:", "bold"))
-            found += [line(f"  {change:+7.0f} %  {name}") for name, change in items]
+            found += [line(f"  {change:+7.0f} %  {shortened(name)}") for name, change in items]
     return found
 
 
 def line(text: str, style: str = "") -> Text:
     """Return one line of a report."""
-    return Text(bidi_controls(control_characters(text)), style=style)
+    return Text(one_line(text), style=style)

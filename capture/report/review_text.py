@@ -6,7 +6,7 @@ from rich.text import Text
 
 from capture.pairs import Change
 from capture.report.change_rows import Row
-from capture.report.change_text import MARGIN, line, row_lines
+from capture.report.change_text import MARGIN, line, row_details, row_head
 from capture.review import Item
 
 COLOURS = {"-": "red", "+": "green"}
@@ -15,8 +15,10 @@ COLOURS = {"-": "red", "+": "green"}
 def lines(item: Item) -> list[Text]:
     """Return what an item says differently, and why it cannot be accepted or should not be merged."""
     change = item.change
-    found = row_lines(Row(change.kind, sentence(change), (change,)))
-    if len(found) == 1:
+    row = Row(change.kind, sentence(change), (change,))
+    details = row_details(row)
+    found = [*row_head(row), *details]
+    if not details:
         found += [line(" " * MARGIN + shown, COLOURS.get(shown[0], "")) for shown in change.lines]
     if item.why_not and str(item.why_not) != change.detail:
         found.append(line(" " * MARGIN + f"cannot be accepted: {item.why_not}", "red"))

@@ -20,7 +20,7 @@ from capture.store.files import (
 from capture.store.handbook import CAPTURES, Handbook, find_root, record_ids
 from capture.store.lock import held
 from capture.store.merges import unmerged
-from capture.store.revision import merge_base, write_out
+from capture.store.revision import links, merge_base, write_out
 from capture.store.revision import resolve as resolve_revision
 from capture.store.site import CONFIG, PythonName, config_line, read_site_config
 from capture.store.staging import (
@@ -51,6 +51,7 @@ __all__ = [
     "find_root",
     "held",
     "host_text",
+    "links",
     "load",
     "merge_base",
     "nearest_line",

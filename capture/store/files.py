@@ -25,14 +25,14 @@ SIZE_LIMIT = 4 * 1024 * 1024  # a record is at most some 200 KB; a larger file i
 TEMPORARY = re.compile(r"\.[^/]+\.tmp-\d+")
 
 
-def read_snippets(book: Handbook, cached_for: Path | None = None) -> tuple[dict[str, Snippet], list[Problem]]:
-    """Return every valid snippet by id, and the problems of the others; `cached_for` is the root whose cache serves.
+def read_snippets(book: Handbook) -> tuple[dict[str, Snippet], list[Problem]]:
+    """Return every valid snippet by id, and the problems of the others.
 
     A file without a header that a snippet beside it imports is a helper, not a faulty snippet.
     """
     snippets: dict[str, Snippet] = {}
     problems: dict[str, list[Problem]] = {}
-    with Cache(cached_for or book.root, "headers") as cache:
+    with Cache(book.cached_for, "headers") as cache:
         for path in book.snippet_paths():
             try:
                 snippet = header.parse(book.root, path, cache.recall)

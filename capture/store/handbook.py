@@ -20,10 +20,14 @@ def entries(folder: Path) -> list[os.DirEntry[str]]:
 
 
 class Handbook:
-    """Paths of one handbook; everything else is a function over it."""
+    """Paths of one handbook; everything else is a function over it.
 
-    def __init__(self, root: Path) -> None:
+    `cached_for` is the root whose cache serves, where this one is a passing copy of it.
+    """
+
+    def __init__(self, root: Path, cached_for: Path | None = None) -> None:
         self.root = root
+        self.cached_for = cached_for or root
 
     @property
     def captures(self) -> Path:

@@ -5,32 +5,58 @@ from __future__ import annotations
 import os
 import subprocess
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
-from capture.errors import CaptureError, suggestion
+from capture.errors import CaptureError, Problem, suggestion
 from capture.store.files import SIZE_LIMIT
 from capture.store.handbook import CAPTURES, Handbook
 
-FILES = ("100644", "100755")  # modes of regular files; a link or a submodule is none
+FILES = ("100644", "100755", "100664")  # modes of regular files, the last as early versions of git wrote it
+OTHERS = {"120000": "a link", "160000": "a submodule"}
 # English, no lock taken only to look, and a path is a path, whatever characters it has.
 SETTINGS = {"LC_ALL": "C", "GIT_OPTIONAL_LOCKS": "0", "GIT_LITERAL_PATHSPECS": "1"}
+WANTED = ("snippets", CAPTURES, "mkdocs.yml", "docs/schema")
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A file in a revision: its mode, its object, its size, and its path in the handbook."""
+
+    mode: str
+    identity: str
+    size: int
+    path: str
+
+    @property
+    def problem(self) -> Problem | None:
+        """Why it is not read, if it is not."""
+        if self.mode not in FILES:
+            what = OTHERS.get(self.mode, "no regular file")
+            return Problem(self.path, 0, f"is {what}; commit the file itself", "unreadable")
+        if self.size > SIZE_LIMIT:
+            return Problem(self.path, 0, f"larger than {SIZE_LIMIT // 2**20} MiB; no record is", "size")
+        if any(part in ("", ".", "..") or "\\" in part or ":" in part for part in self.path.split("/")):
+            return Problem(self.path, 0, "has a name that is no file's on every system; rename it", "path")
+        return None
 
 
 def git(root: Path, *arguments: str, data: bytes = b"") -> bytes:
     """Return what git prints; raises CaptureError with its first complaint where it fails."""
-    command = ["git", "-c", "core.quotepath=off", "-C", str(root), *arguments]
+    command = ["git", "-C", str(root), *arguments]
     try:
         done = subprocess.run(command, input=data, capture_output=True, check=False, env=os.environ | SETTINGS)
     except OSError as error:
         raise CaptureError("git is not installed; it is what knows the other revision") from error
     if done.returncode:
-        raise CaptureError(f"git {arguments[0]}: {complaint(done.stderr.decode('utf-8', 'replace'))}")
+        said = done.stderr.decode("utf-8", "replace").strip() or f"ended with exit code {done.returncode}"
+        raise CaptureError(f"git {arguments[0]}: {complaint(said)}")
     return done.stdout
 
 
 def complaint(said: str) -> str:
     """Return why git failed, out of all it said, and what to do where that can be known."""
-    lines = said.strip().splitlines() or ["no reason given"]
+    lines = said.splitlines()
     first = next((line for line in lines if line.startswith(("fatal: ", "error: "))), lines[-1])
     words = first.partition(": ")[2] if first.startswith(("fatal: ", "error: ")) else first
     if "not a git repository" in words:
@@ -40,71 +66,93 @@ def complaint(said: str) -> str:
     return words
 
 
+def text(root: Path, *arguments: str) -> str:
+    """Return what git prints, as a line of text."""
+    return os.fsdecode(git(root, *arguments)).removesuffix("\n")
+
+
 def prefix_of(book: Handbook) -> str:
     """Return the path of the handbook in its repository, with a slash at its end, or nothing where it is all of it."""
-    return os.fsdecode(git(book.root, "rev-parse", "--show-prefix")).rstrip("\n")
+    return text(book.root, "rev-parse", "--show-prefix")
 
 
 def resolve(book: Handbook, name: str) -> str:
     """Return the full commit of a revision; raises CaptureError naming the nearest branch or tag."""
+    text(book.root, "rev-parse", "--git-dir")  # where this fails, git says why
     try:
-        return git(book.root, "rev-parse", "--verify", "--end-of-options", f"{name}^{{commit}}").decode().strip()
+        return text(book.root, "rev-parse", "--verify", "--end-of-options", f"{name}^{{commit}}")
     except CaptureError as error:
-        if "rev-parse" not in str(error) or "not a git repository" in str(error):
-            raise
-        if name == "HEAD":
+        known = text(book.root, "for-each-ref", "--format=%(refname:short)").split()
+        if name == "HEAD" and not known:
             raise CaptureError("nothing is committed yet, so there is nothing to compare with; commit once") from error
-        known = git(book.root, "for-each-ref", "--format=%(refname:short)").decode("utf-8", "replace").split()
-        raise CaptureError(f'no revision "{name}"{suggestion(name, known)}') from error
+        near = suggestion(name, known) or ("" if known else "; nothing is committed yet")
+        raise CaptureError(f'no revision "{name}"{near}{shallow(book)}') from error
+
+
+def shallow(book: Handbook) -> str:
+    """Say what to do where this clone has only a part of the history, or nothing."""
+    is_shallow = text(book.root, "rev-parse", "--is-shallow-repository") == "true"
+    return "; this clone is shallow, get the rest with: git fetch --unshallow" if is_shallow else ""
 
 
 def merge_base(book: Handbook, one: str, other: str) -> str:
-    """Return the commit from which two revisions parted."""
-    return git(book.root, "merge-base", resolve(book, one), resolve(book, other)).decode().strip()
+    """Return the commit from which two revisions parted; raises CaptureError where there is none."""
+    both = resolve(book, one), resolve(book, other)
+    try:
+        return text(book.root, "merge-base", *both)
+    except CaptureError as error:
+        raise CaptureError(f'"{one}" and "{other}" have no commit in common{shallow(book)}') from error
 
 
-def write_out(book: Handbook, revision: str, folder: Path) -> Handbook:
+def write_out(book: Handbook, revision: str, folder: Path) -> tuple[Handbook, tuple[Problem, ...]]:
     """Write snippets, captures and mkdocs.yml of a revision into an empty folder and return it as a handbook.
 
-    Links are left out: what they name lies outside. Raises CaptureError where git or the revision is not there.
+    What is no regular file of a fair size is left out and named: what a link names lies outside, a submodule has no
+    content here. Raises CaptureError where git or the revision is not there.
     """
     commit = resolve(book, revision)
     prefix = prefix_of(book)
-    wanted = [f"{prefix}{name}" for name in ("snippets", CAPTURES, "mkdocs.yml", "docs/schema")]
-    listed = git(book.root, "ls-tree", "-r", "-l", "-z", "--full-tree", commit, "--", *wanted)
-    found = [
-        (name.removeprefix(prefix), identity)
-        for mode, identity, size, name in entries(listed)
-        if mode in FILES and size <= SIZE_LIMIT and inside(name)
-    ]
-    texts = blobs(git(book.root, "cat-file", "--batch", data="".join(f"{item}\n" for _, item in found).encode()))
-    for (name, _), text in zip(found, texts, strict=True):
-        path = folder / name
+    listed = git(
+        book.root, "ls-tree", "-r", "-l", "-z", "--full-tree", commit, "--", *(prefix + name for name in WANTED)
+    )
+    every = list(entries(listed, prefix))
+    found = [entry for entry in every if entry.problem is None]
+    batch = git(book.root, "cat-file", "--batch", data="".join(f"{entry.identity}\n" for entry in found).encode())
+    for entry, content in zip(found, blobs(batch), strict=True):
+        path = folder / entry.path
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(text)
+        path.write_bytes(content)
     (folder / "snippets").mkdir(exist_ok=True)
-    return Handbook(folder)
+    return Handbook(folder, cached_for=book.root), tuple(entry.problem for entry in every if entry.problem)
 
 
-def entries(listed: bytes) -> Iterator[tuple[str, str, int, str]]:
-    """Yield mode, object, size and path of each file in what `git ls-tree -l -z` prints."""
+def links(book: Handbook) -> tuple[Problem, ...]:
+    """Return the links among the captures of the working tree; git would keep the link, and not what it names."""
+    found = [book.captures] if book.captures.is_symlink() else []
+    for parent, folders, files in os.walk(book.captures):
+        found += [path for name in (*folders, *files) if (path := Path(parent, name)).is_symlink()]
+    return tuple(
+        Problem(book.relative(path), 0, "is a link; put the file itself there", "unreadable") for path in sorted(found)
+    )
+
+
+def entries(listed: bytes, prefix: str) -> Iterator[Entry]:
+    """Yield the files in what `git ls-tree -l -z` prints; `prefix` is the folder of the handbook."""
     for line in listed.split(b"\0"):
         if line:
             about, _, name = line.partition(b"\t")
             mode, _, identity, size = about.decode().split()
-            yield mode, identity, int(size) if size.isdigit() else 0, os.fsdecode(name)
-
-
-def inside(name: str) -> bool:
-    """Tell whether a path stays in its folder, on every system."""
-    return not any(part in ("", ".", "..") or "\\" in part or ":" in part for part in name.split("/"))
+            yield Entry(mode, identity, int(size) if size.isdigit() else 0, os.fsdecode(name).removeprefix(prefix))
 
 
 def blobs(printed: bytes) -> Iterator[bytes]:
-    """Yield the contents in what `git cat-file --batch` prints."""
+    """Yield the contents in what `git cat-file --batch` prints; raises CaptureError for one that is not there."""
     start = 0
     while start < len(printed):
         end = printed.index(b"\n", start)
-        size = int(printed[start:end].split()[2])
+        identity, *about = printed[start:end].split()
+        if len(about) != 2:
+            raise CaptureError(f"git lacks the object {identity.decode()}; mend the repository: git fsck")
+        size = int(about[1])
         yield printed[end + 1 : end + 1 + size]
         start = end + 1 + size + 1
