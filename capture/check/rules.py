@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from capture import claims, host, record, redact, schemas, store
 from capture.catalogue import Catalogue
+from capture.check.merges import check_merges
 from capture.errors import CaptureError, Problem
 from capture.host import LOCAL
 from capture.record import Record
@@ -41,6 +42,7 @@ def check(cat: Catalogue, strict_stale: Sequence[str], pages: Iterable[Problem])
         problems += check_host_file(cat, label)
         problems += check_stray_files(cat, label)
     problems += check_record_files(cat)
+    problems += check_merges(cat, {problem.path for problem in problems if problem.rule == "conflict"})
     states = cat.states()
     found, told = check_states(cat, states, strict_stale)
     problems, notes = problems + found, notes + told

@@ -10,12 +10,14 @@ import typer
 from rich.console import Console
 
 from capture import catalogue, store
+from capture.check import PRIVACY_RULES, Findings, prose
 from capture.check import check as run_rules
-from capture.check import prose
 from capture.cli.context import complain, handbook, say, stdout
 from capture.errors import EXIT_INVALID, EXIT_PRIVACY, CaptureError, Problem, plural, suggestion
 from capture.host import run_option
-from capture.report import comparison, matrix
+from capture.report import comparison, github, matrix
+
+FORMATS = ("text", "github")
 
 
 def check(
@@ -26,12 +28,17 @@ def check(
     records_only: Annotated[
         bool, typer.Option("--records-only", help="Skip the pages, whose rules need the site's Markdown.")
     ] = False,
+    style: Annotated[
+        str, typer.Option("--format", metavar="NAME", help="text, or github: marks the lines of a pull request.")
+    ] = "text",
 ) -> None:
     """Check snippets, records and pages; execute nothing.
 
     Exit code 0: no problem (stale and missing records are listed). 2: problems, each with path:line and what to do.
     3: something personal or secret is stored.
     """
+    if style not in FORMATS:
+        raise CaptureError(f"--format {style}: choose text or github{suggestion(style, FORMATS)}")
     book = handbook(context)
     cat = catalogue.read(book)
     for label in strict_stale or []:
@@ -41,13 +48,20 @@ def check(
     if not records_only:
         from capture.render import pages
 
-        page_problems = [*pages.check_pages(cat), *prose.problems(book)]
+        try:
+            page_problems = [*pages.check_pages(cat), *prose.problems(book)]
+        except CaptureError as error:  # what keeps every page from being checked has a place too
+            if style == "github":
+                annotate(Findings(tuple(error.located), ()), github.path_to(book.root))
+            raise
     found = run_rules(cat, strict_stale or [], page_problems)
-    for typed in prose.opt_outs(book) if not records_only else ():
-        say(f"note: {typed.path}:{typed.line}: figures typed on purpose: {typed.reason}")
-    for line in note_lines(found.notes):
-        say(f"note: {line}")
-    complain(found.problems)
+    notes = [*(() if records_only else typed(book)), *summed(found.notes)]
+    if style == "github":
+        annotate(Findings(found.problems, tuple(notes)), github.path_to(book.root))
+    else:
+        for note in notes:
+            say(f"note: {note}")
+        complain(found.problems)
     counted = f"{len(cat.snippets)} snippets, {len(cat.records)} records, {len(cat.hosts)} hosts"
     if found.problems:
         complain([f"{plural(len(found.problems), 'problem')} in {counted}"])
@@ -55,20 +69,39 @@ def check(
     say(f"checked {counted}: no problem, {plural(len(found.notes), 'note')}")
 
 
-def note_lines(notes: Iterable[Problem]) -> list[str]:
-    """Return the notes as lines; where a host has captured little, what it lacks is one line."""
-    lines: list[str] = []
+def annotate(found: Findings, prefix: str) -> None:
+    """Print what was found as commands of GitHub Actions."""
+    problems = github.worst_first(found.problems, PRIVACY_RULES)
+    for problem in problems:
+        say(github.annotation(problem, "error", prefix))
+    for note in found.notes:
+        say(github.annotation(note, "notice", prefix))
+    if len(problems) > github.SHOWN:
+        say(f"GitHub marks the first {github.SHOWN} of {len(problems)} problems; all are above")
+
+
+def typed(book: store.Handbook) -> list[Problem]:
+    """Return a note for each place where a page types figures on purpose."""
+    return [
+        Problem(item.path, item.line, f"figures typed on purpose: {item.reason}", "typed")
+        for item in prose.opt_outs(book)
+    ]
+
+
+def summed(notes: Iterable[Problem]) -> list[Problem]:
+    """Return the notes; where a host has captured little, what it lacks is one note about the host."""
+    result: list[Problem] = []
     missing: dict[str, list[str]] = {}
     for note in notes:
         if note.rule == "missing":
             label, _, key = note.path.removeprefix(f"{store.CAPTURES}/").removesuffix(".yaml").partition("/")
             missing.setdefault(label, []).append(key)
         else:
-            lines.append(str(note))
+            result.append(note)
     for label, keys in missing.items():
-        command = f"capture run{run_option(label)}"
-        lines.append(f"{label}: {len(keys)} missing ({', '.join(keys)}); capture on that host: {command}")
-    return lines
+        message = f"{len(keys)} missing ({', '.join(keys)}); capture on that host: capture run{run_option(label)}"
+        result.append(Problem(f"{store.CAPTURES}/{label}/host.yaml", 0, message, "missing"))
+    return result
 
 
 def status(

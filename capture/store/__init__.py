@@ -19,6 +19,7 @@ from capture.store.files import (
 )
 from capture.store.handbook import CAPTURES, Handbook, find_root, record_ids
 from capture.store.lock import held
+from capture.store.merges import unmerged
 from capture.store.revision import links, merge_base, write_out
 from capture.store.revision import resolve as resolve_revision
 from capture.store.site import CONFIG, PythonName, config_line, read_site_config
@@ -70,6 +71,7 @@ __all__ = [
     "staged_bytes",
     "staged_paths",
     "sweep",
+    "unmerged",
     "unstage",
     "write_bytes",
     "write_host",

@@ -1,0 +1,45 @@
+"""Problems as the lines by which GitHub Actions marks the place of each in a pull request."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Literal
+
+from capture.errors import Problem
+
+Level = Literal["error", "notice"]
+SHOWN = 10  # annotations of a level that GitHub keeps of one step; the rest is only in its log
+
+
+def annotation(problem: Problem, level: Level, prefix: str = "") -> str:
+    """Return one line; `prefix` leads from the repository to the handbook. Text cannot end the line or a property."""
+    place = {"file": f"{prefix}{problem.path}", "line": str(problem.line) if problem.line else ""}
+    properties = place | {"title": f"capture check: {problem.rule}"}
+    chosen = ",".join(f"{name}={escaped_property(value)}" for name, value in properties.items() if value)
+    return f"::{level} {chosen}::{escaped(problem.message)}"
+
+
+def escaped(text: str) -> str:
+    """Return text as the message of a command takes it."""
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def escaped_property(text: str) -> str:
+    """Return text as a property of a command takes it."""
+    return escaped(text).replace(":", "%3A").replace(",", "%2C")
+
+
+def worst_first(problems: Iterable[Problem], rules: Iterable[str]) -> list[Problem]:
+    """Return the problems with those of some rules in front, since only the first ones are shown."""
+    first = set(rules)
+    return sorted(problems, key=lambda problem: problem.rule not in first)
+
+
+def path_to(root: Path) -> str:
+    """Return the path from the repository that holds a folder to that folder, as `book/`, or nothing."""
+    for folder in (root, *root.parents):
+        if (folder / ".git").exists():
+            way = root.relative_to(folder).as_posix()
+            return "" if way == "." else f"{way}/"
+    return ""
