@@ -5,12 +5,13 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c const
 export NO_MKDOCS_2_WARNING := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help site build serve capture test bench lint check clean
+.PHONY: help site build serve capture test test-all bench lint check clean
 
 help:
 	@echo "make site     capture what this machine can run, build the site into site/"
 	@echo "make serve    show the site at http://127.0.0.1:8000 and reload on every edit (needs no torch)"
 	@echo "make test     install what the tests need and run them, as CI does"
+	@echo "make test-all the tests, and every deterministic snippet under both engines (some minutes)"
 	@echo "make capture  only capture, into docs/captures/local/"
 	@echo "make check    only the static rules over snippets, records and pages"
 	@echo "make bench    time the runner against plain loops and other tools (installs those into .venv-bench)"
@@ -62,6 +63,9 @@ lint: .venv/.test
 
 test: .venv/.test lint check
 	@$(BIN)/python -m pytest
+
+test-all: .venv/.test lint check
+	@$(BIN)/python -m pytest -m "slow or not slow"
 
 # Other tools to be measured against live in an environment of their own, so that .venv stays as pinned.
 .venv-bench/.peers: pyproject.toml constraints.txt tests/benchmarks/peers.txt

@@ -114,12 +114,17 @@ def ask_torch(interpreter: Interpreter, request: TorchRequest, ask: Ask) -> Torc
     except HostBroken as error:
         if interpreter.torch is None:
             raise
-        return TorchFacts(
-            python=interpreter.version, torch=None, torch_error=str(error), cuda_build=None, hip_build=None,
-            cpu_capability=None, driver=None, threads={},
-            gates=dict.fromkeys(torch_probe.GATES, False) | {"two_cpus": (os.cpu_count() or 1) > 1},
-            modules=interpreter.modules, packages=interpreter.packages, upstream={}, accelerators=(), errors={},
-        )  # fmt: skip
+        return unasked(interpreter, str(error))
+
+
+def unasked(interpreter: Interpreter, error: str | None = None) -> TorchFacts:
+    """Return the answers of an interpreter that cannot be asked about torch, or need not be."""
+    return TorchFacts(
+        python=interpreter.version, torch=None, torch_error=error, cuda_build=None, hip_build=None,
+        cpu_capability=None, driver=None, threads={},
+        gates=dict.fromkeys(torch_probe.GATES, False) | {"two_cpus": (os.cpu_count() or 1) > 1},
+        modules=interpreter.modules, packages=interpreter.packages, upstream={}, accelerators=(), errors={},
+    )  # fmt: skip
 
 
 def without_torch(found: Plan, error: str) -> Plan:

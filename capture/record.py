@@ -144,15 +144,21 @@ def decode(data: object) -> Record:
         ("source_sha256", record.source_sha256, HEX64, "64 hex digits"),
         ("host", record.host, LABEL, "a host label"),
         ("content_sha256", record.content_sha256, HEX64, "64 hex digits"),
-        ("captured", record.captured, DATE, "a date, YYYY-MM-DD"),
     ):
         if not pattern.fullmatch(value):
             raise shape.ShapeError(name, f"expected {form}")
-    try:
-        datetime.date.fromisoformat(record.captured)
-    except ValueError as error:
-        raise shape.ShapeError("captured", f"there is no such day ({error})") from error
+    require_date("captured", record.captured)
     return record
+
+
+def require_date(name: str, text: str) -> None:
+    """Raise ShapeError for a field that holds no day of the calendar."""
+    if not DATE.fullmatch(text):
+        raise shape.ShapeError(name, "expected a date, YYYY-MM-DD")
+    try:
+        datetime.date.fromisoformat(text)
+    except ValueError as error:
+        raise shape.ShapeError(name, f"there is no such day ({error})") from error
 
 
 def build(torch: str | None, cuda_build: str | None) -> str | None:

@@ -6,7 +6,8 @@ import concurrent.futures
 import threading
 from collections.abc import Callable, Generator, Iterable, Iterator
 from dataclasses import dataclass, replace
-from typing import Literal
+from functools import partial
+from typing import Literal, TypeVar
 
 from capture import assemble, compare, redact, store
 from capture.engine import fresh, processes
@@ -19,6 +20,8 @@ from capture.snippet import Snippet
 
 __all__ = ["Interrupted", "Options", "Result", "run"]
 
+Task = TypeVar("Task")
+Found = TypeVar("Found")
 Kind = Literal["captured", "changed", "unchanged", "failed", "kept", "refused", "private"]
 
 
@@ -61,20 +64,27 @@ def run(
         started(step.snippet.id)
         return attempt(prepared, step.snippet, how, stop)
 
-    with concurrent.futures.ThreadPoolExecutor(max_workers=max(1, options.jobs)) as pool:
-        pending = [pool.submit(one, step, options) for step in together]
-        yield from results_of(pending, stop)
-    # In a thread as well: a signal then interrupts the waiting main thread, never a half-done execution.
-    with concurrent.futures.ThreadPoolExecutor(max_workers=1) as pool:
-        for step in alone:
-            for result in results_of([pool.submit(one, step, patient)], stop):
-                if result.kind == "refused" and result.message.startswith(BUSY):
-                    patient = replace(options, patience=0.0)  # waited for once; the others look, but do not wait again
-                yield result
+    yield from side_by_side(partial(one, how=options), together, options.jobs, stop)
+    for step in alone:  # one after the other: whoever takes the results computes as well
+        for result in side_by_side(partial(one, how=patient), [step], 1, stop):
+            if result.kind == "refused" and result.message.startswith(BUSY):
+                patient = replace(options, patience=0.0)  # waited for once; the others look, but do not wait again
+            yield result
 
 
-def results_of(pending: Iterable[concurrent.futures.Future[Result]], stop: threading.Event) -> Iterator[Result]:
-    """Yield each result as it comes; whatever ends this early ends the executions too."""
+def side_by_side(
+    do: Callable[[Task], Found], tasks: Iterable[Task], jobs: int, stop: threading.Event
+) -> Iterator[Found]:
+    """Do so many tasks at once, and yield each result as it comes; whatever ends this early ends the executions too.
+
+    A single one runs in a thread as well: a signal interrupts the waiting main thread, never a half-done execution.
+    """
+    with concurrent.futures.ThreadPoolExecutor(max_workers=max(1, jobs)) as pool:
+        yield from results_of([pool.submit(do, task) for task in tasks], stop)
+
+
+def results_of(pending: Iterable[concurrent.futures.Future[Found]], stop: threading.Event) -> Iterator[Found]:
+    """Yield each result as it comes."""
     waiting = set(pending)
     try:
         while waiting:

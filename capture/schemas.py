@@ -1,4 +1,4 @@
-"""The published JSON Schemas of records and hosts, generated from the dataclasses that read and write them."""
+"""The published JSON Schemas of all stored data, generated from the dataclasses that read and write it."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from typing import Any
 from capture import shape
 from capture.host import Host
 from capture.record import Record
+from capture.verification import Verification
 
 FOLDER = "docs/schema"
 
@@ -21,6 +22,7 @@ def texts() -> Mapping[str, str]:
     return {
         f"{FOLDER}/record.json": as_text(Record, "A captured result of one snippet on one host"),
         f"{FOLDER}/host.json": as_text(Host, "What does not change about a host that captured"),
+        f"{FOLDER}/verification.json": as_text(Verification, "Which records of a host were reproduced when re-run"),
     }
 
 
@@ -47,7 +49,7 @@ def schema_of(hint: Any) -> dict[str, Any]:
         return {"type": "object", "additionalProperties": schema_of(typing.get_args(hint)[1])}
     if dataclasses.is_dataclass(hint):
         known = shape.fields_of(typing.cast(type, hint))
-        described = {field.name: field.metadata.get("about") for field in dataclasses.fields(hint)}
+        described = {shape.stored_name(field): field.metadata.get("about") for field in dataclasses.fields(hint)}
         return {
             "type": "object",
             "properties": {

@@ -2,7 +2,8 @@
 
 One definition, the dataclass, serves reading, writing and the published schema, so they cannot disagree.
 Supported field types: str, int, float, bool, None, unions of these, Literal, tuple[T, ...], Mapping[str, T]
-and other frozen dataclasses. A field whose default is None may be left out of the stored form.
+and other frozen dataclasses. A field whose default is None may be left out of the stored form; one whose name is
+Python's own, such as `class_`, is stored without the underscore.
 """
 
 from __future__ import annotations
@@ -55,12 +56,17 @@ def decode_versioned(cls: type[T], data: object, known: int) -> T:
     return found
 
 
+def stored_name(field: dataclasses.Field[Any]) -> str:
+    """Return the name of a field in stored data."""
+    return field.name.rstrip("_")
+
+
 @functools.cache
 def fields_of(cls: type) -> dict[str, tuple[Any, bool]]:
-    """Map each field of a dataclass to (resolved type, whether it may be absent)."""
+    """Map the stored name of each field of a dataclass to (resolved type, whether it may be absent)."""
     hints = typing.get_type_hints(cls)
     return {
-        field.name: (hints[field.name], field.default is None or bool(field.metadata.get("omit_empty")))
+        stored_name(field): (hints[field.name], field.default is None or bool(field.metadata.get("omit_empty")))
         for field in dataclasses.fields(cls)
     }
 
@@ -180,6 +186,7 @@ def dataclass_converter(cls: type) -> Converter:
     known = fields_of(cls)
     converters = {name: converter(hint) for name, (hint, _) in known.items()}
     required = frozenset(name for name, (_, optional) in known.items() if not optional)
+    attributes = {stored_name(field): field.name for field in dataclasses.fields(cls)}
 
     def convert(value: Any) -> Any:
         if not isinstance(value, Mapping):
@@ -192,7 +199,7 @@ def dataclass_converter(cls: type) -> Converter:
         found, key = {}, ""
         try:
             for key, part in value.items():
-                found[key] = converters[key](part)
+                found[attributes[key]] = converters[key](part)
         except ShapeError as error:
             raise error.within(key) from error
         return cls(**found)
@@ -217,7 +224,7 @@ def encode(value: Any) -> Any:
                 continue
             if field.metadata.get("omit_empty") and not part:
                 continue
-            result[field.name] = encode(part)
+            result[stored_name(field)] = encode(part)
         return result
     if isinstance(value, Mapping):
         return {key: encode(part) for key, part in value.items()}

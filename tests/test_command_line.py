@@ -40,7 +40,7 @@ def commands() -> list[str]:
 
 def test_all_commands_are_known() -> None:
     """The list by which the tests below go is not empty, and holds what the design promises."""
-    promised = {"run", "check", "status", "show", "new", "prune", "host show", "host init", "host doctor"}
+    promised = {"run", "verify", "check", "status", "show", "new", "prune", "host show", "host init", "host doctor"}
     assert promised <= set(commands())
 
 
@@ -75,7 +75,7 @@ def test_invalid_usage(project: Project, arguments: str) -> None:
     assert "Usage:" in result.err and "Traceback" not in result.err
 
 
-@pytest.mark.parametrize("command", ["run", "status", "check", "prune", "new a/b", "schema", "show a/b"])
+@pytest.mark.parametrize("command", ["run", "verify", "status", "check", "prune", "new a/b", "schema", "show a/b"])
 def test_no_handbook_here(
     tmp_path: Path, command: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -148,7 +148,9 @@ def test_imports_without_what_windows_lacks() -> None:
 def test_schema_is_written_once(tmp_path: Path) -> None:
     """The schemas are generated into the handbook; a second time nothing changes."""
     project = Project(tmp_path)
-    assert project.capture("schema").added == ("docs/schema/host.json", "docs/schema/record.json")
+    assert project.capture("schema").added == tuple(
+        f"docs/schema/{name}.json" for name in ("host", "record", "verification")
+    )
     again = project.capture("schema")
     assert (again.code, again.untouched) == (0, True)
     assert json.loads(project.read("docs/schema/record.json"))["properties"]["stdout"] == {"type": "string"}

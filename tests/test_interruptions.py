@@ -16,7 +16,7 @@ import pytest
 from project import Project, bare_interpreter, processes_with, until
 
 from capture import store
-from capture.cli.running import stopped_by_signals
+from capture.cli.following import stopped_by_signals
 from capture.engine import fresh
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="POSIX signals")

@@ -9,7 +9,7 @@ from pathlib import Path
 import typer
 
 from capture import __version__
-from capture.cli import authoring, differences, hosts, inspection, running
+from capture.cli import authoring, differences, hosts, inspection, running, verifying
 from capture.cli.context import fail, say, set_root
 from capture.errors import EXIT_INVALID, CaptureError
 
@@ -21,6 +21,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.command("run")(running.run)
+app.command("verify")(verifying.verify)
 app.command("check")(inspection.check)
 app.command("diff")(differences.diff)
 app.command("status")(inspection.status)

@@ -11,6 +11,7 @@ from rich.console import Console
 
 from capture import catalogue, store
 from capture.check import check as run_rules
+from capture.check import prose
 from capture.cli.context import complain, handbook, say, stdout
 from capture.errors import EXIT_INVALID, EXIT_PRIVACY, CaptureError, Problem, plural, suggestion
 from capture.host import run_option
@@ -40,8 +41,10 @@ def check(
     if not records_only:
         from capture.render import pages
 
-        page_problems = pages.check_pages(cat)
+        page_problems = [*pages.check_pages(cat), *prose.problems(book)]
     found = run_rules(cat, strict_stale or [], page_problems)
+    for typed in prose.opt_outs(book) if not records_only else ():
+        say(f"note: {typed.path}:{typed.line}: figures typed on purpose: {typed.reason}")
     for line in note_lines(found.notes):
         say(f"note: {line}")
     complain(found.problems)

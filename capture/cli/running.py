@@ -4,26 +4,16 @@ from __future__ import annotations
 
 import contextlib
 import os
-import signal
-import threading
-from collections.abc import Iterator, Sequence
-from types import FrameType
+from collections.abc import Sequence
 from typing import Annotated
 
 import typer
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    Progress,
-    SpinnerColumn,
-    TextColumn,
-    TimeElapsedColumn,
-)
 
 from capture import plan, runner, store
 from capture.catalogue import Catalogue
 from capture.claims import Judgement
 from capture.cli.context import complain, handbook, say, stderr
+from capture.cli.following import EXIT_INTERRUPTED, follow
 from capture.engines import Engines, choice
 from capture.errors import EXIT_ATTENTION, EXIT_INVALID, EXIT_OK, EXIT_PRIVACY, CaptureError
 from capture.host import LOCAL
@@ -47,7 +37,6 @@ HELP = {
     "dry": "Say what would be executed, and why.",
 }
 LOCAL_PATIENCE = 5.0  # seconds: whoever only wants to see the site does not wait long for a quiet machine
-EXIT_INTERRUPTED = 130  # 128 + SIGINT, as shells report it
 
 
 def run(
@@ -139,70 +128,18 @@ def prepare_host(decision: Decision, cat: Catalogue, label: str) -> None:
 
 
 def execute(decision: Decision, options: runner.Options) -> list[runner.Result]:
-    """Run the plan with a progress bar on a terminal and plain lines elsewhere; Ctrl-C ends it cleanly."""
-    assert decision.prepared is not None
-    stop = threading.Event()
-    steps = decision.plan.steps
-    console = stderr()
-    results: list[runner.Result] = []
-    progress = Progress(
-        SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(),
-        console=console, transient=True, disable=not console.is_terminal,
+    """Run the plan and return what became of it; Ctrl-C ends it cleanly."""
+    prepared, steps = decision.prepared, decision.plan.steps
+    assert prepared is not None
+    results, whole = follow(
+        lambda stop, started: runner.run(prepared, steps, options, stop, started),
+        len(steps), "capturing", summary.passing_line,
     )  # fmt: skip
-    bar = progress.add_task("capturing", total=len(steps))
-
-    def started(name: str) -> None:
-        progress.update(bar, description=name)
-
-    try:
-        with (
-            progress,
-            stopped_by_signals(stop),
-            # Closed at once when anything goes wrong here: nothing may go on executing meanwhile.
-            contextlib.closing(runner.run(decision.prepared, steps, options, stop, started)) as running,
-        ):
-            for result in running:
-                results.append(result)
-                progress.advance(bar)
-                say(summary.passing_line(result), console)
-    except runner.Interrupted:
-        say(
-            f"interrupted: {len(results)} of {len(steps)} finished and stored; the same command goes on from here",
-            console,
-        )
-        raise typer.Exit(EXIT_INTERRUPTED) from None
+    if not whole:
+        done = f"{len(results)} of {len(steps)} finished and stored"
+        say(f"interrupted: {done}; the same command goes on from here", stderr())
+        raise typer.Exit(EXIT_INTERRUPTED)
     return results
-
-
-@contextlib.contextmanager
-def stopped_by_signals(stop: threading.Event) -> Iterator[None]:
-    """Set `stop` at Ctrl-C, at a request to end, and when the terminal goes.
-
-    Nothing is raised, since an exception at any point of the scheduling could leave a process or a lock behind, and
-    further signals do nothing. A signal that the caller ignores, as nohup does, does nothing here either; snippets
-    start with none ignored, because a handler, unlike an ignored signal, is not inherited.
-    """
-    names = ("SIGINT", "SIGTERM", "SIGHUP")  # Windows lacks the last
-    numbers = [number for name in names if (number := getattr(signal, name, None)) is not None]
-    received: list[int] = []
-
-    def nothing(number: int, frame: FrameType | None) -> None:
-        pass
-
-    def handle(number: int, frame: FrameType | None) -> None:
-        for other in numbers:  # first: a second signal inside `set` would wait for its lock for ever
-            signal.signal(other, nothing)
-        received.append(number)
-        stop.set()
-
-    previous = {number: signal.getsignal(number) for number in numbers}
-    for number, before in previous.items():
-        signal.signal(number, nothing if before is signal.SIG_IGN else handle)
-    try:
-        yield
-    finally:
-        for number, before in previous.items():
-            signal.signal(number, signal.SIG_IGN if received else before)
 
 
 def attention(found: Plan, results: Sequence[runner.Result], failing: Sequence[tuple[str, Judgement]]) -> int:

@@ -29,8 +29,17 @@ class Gate:
 
 
 @dataclass(frozen=True)
+class Rerun:
+    """Whether CI got the same: `same`, `differs` or `none`, the words of the badge, and the detail."""
+
+    kind: str
+    words: str
+    detail: str
+
+
+@dataclass(frozen=True)
 class Badge:
-    """The head of an output: what it was got on. `state` comes first."""
+    """The head of an output: what it was got on. `state` comes first; `rerun` is None where nothing is said."""
 
     state: str
     kind: str
@@ -45,6 +54,7 @@ class Badge:
     runs: str
     busy: bool
     same_as: str
+    rerun: Rerun | None
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,9 @@ from capture import claims, record
 from capture.catalogue import unjudged
 from capture.errors import CaptureError, plural
 from capture.record import Record
+from capture.render import rerun
 from capture.render.links import Links
-from capture.render.model import Badge, Fact, Failure, Gate, Result, Verdict
+from capture.render.model import Badge, Fact, Failure, Gate, Rerun, Result, Verdict
 from capture.render.site import Site
 from capture.render.text import bounded, day, listed
 from capture.snippet import Snippet
@@ -40,21 +41,22 @@ def result(
     `same_as` names a host whose output is the same; `searchable` says whether this output goes to the search index.
     """
     known = site.states[item.host, snippet.id]
+    again = rerun.of(site.verification, item)
     return Result(
-        badge=badge(snippet, item, known, same_as),
+        badge=badge(snippet, item, known, same_as, again),
         failure=failure(item),
         note=f"ends with exit code {item.exit_code}, as it should" if item.status == "ok" and item.exit_code else "",
         stdout=bounded(item.stdout),
         stderr=bounded(item.stderr),
         elisions=tuple(elisions(item)),
         verdicts=verdicts(site, snippet, item, judged),
-        facts=tuple(facts(item, known)),
+        facts=tuple(facts(item, known, again)),
         record=links.record(item.host, snippet.id),
         searchable=searchable,
     )
 
 
-def badge(snippet: Snippet, item: Record, known: State, same_as: str) -> Badge:
+def badge(snippet: Snippet, item: Record, known: State, same_as: str, again: Rerun | None) -> Badge:
     """Return the head of the output; the chip's first part is its name."""
     environment = item.environment
     chip, comma, rest = environment.chip.partition(", ")
@@ -80,6 +82,7 @@ def badge(snippet: Snippet, item: Record, known: State, same_as: str) -> Badge:
         runs=runs(item),
         busy=bool(item.conditions and item.conditions.busy),
         same_as=same_as,
+        rerun=again,
     )
 
 
@@ -166,9 +169,11 @@ def verdicts(site: Site, snippet: Snippet, item: Record, judged: Judged) -> tupl
     return tuple(sorted(rows, key=lambda row: row.kind == "scope"))
 
 
-def facts(item: Record, known: State) -> Iterable[Fact]:
+def facts(item: Record, known: State, again: Rerun | None = None) -> Iterable[Fact]:
     """Return what the badge has no room for; where threads stood at a timeout is for authors, in the record."""
     environment, conditions = item.environment, item.conditions
+    if again:
+        yield Fact("re-run by CI", again.detail)
     yield Fact("system", environment.os)
     yield Fact("Python", environment.python)
     if environment.cpu_capability:

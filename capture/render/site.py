@@ -12,7 +12,9 @@ from capture import catalogue, store
 from capture.catalogue import Catalogue
 from capture.errors import CaptureError, Problem, suggestion
 from capture.host import LOCAL
+from capture.render import rerun
 from capture.state import State
+from capture.verification import Verification
 
 PUBLISH = "CAPTURE_PUBLISH"
 THIS_MACHINE = "this machine"
@@ -21,13 +23,17 @@ Signature = tuple[tuple[str, int, int, int], ...]
 
 @dataclass(frozen=True)
 class Settings:
-    """`extra.capture` of mkdocs.yml. Addresses end in a slash; without `repository` nothing links to one."""
+    """`extra.capture` of mkdocs.yml. Addresses end in a slash; without `repository` nothing links to one.
+
+    `verification` is a path from the handbook's root.
+    """
 
     default_host: str | None = None
     repository: str | None = None
     edit_uri: str = "edit/main/"
     view_uri: str = "blob/main/"
     report_uri: str = "issues/new"
+    verification: str | None = None
 
 
 @dataclass(frozen=True)
@@ -40,6 +46,7 @@ class Site:
     order: tuple[str, ...]
     titles: Mapping[str, str]
     gates: Mapping[str, Mapping[str, bool]]
+    verification: Verification | None = None
 
     @property
     def default_host(self) -> str | None:
@@ -48,11 +55,12 @@ class Site:
 
 
 def of(cat: Catalogue, settings: Settings) -> Site:
-    """Return the site over a catalogue."""
+    """Return the site over a catalogue; raises CaptureError where the verification that it names cannot be used."""
     preferred = settings.default_host
     order = sorted(cat.hosts, key=lambda label: (label == LOCAL, label != preferred, label))
     gates = {label: cat.gates(label) or {} for label in cat.hosts}
-    return Site(cat, cat.states(), settings, tuple(order), titles(cat), gates)
+    verified = rerun.read(cat.book, settings.verification)
+    return Site(cat, cat.states(), settings, tuple(order), titles(cat), gates, verified)
 
 
 def titles(cat: Catalogue) -> dict[str, str]:
@@ -78,7 +86,7 @@ def settings(config: Mapping[str, Any]) -> Settings:
     if table is None:
         return Settings()
     known = {"default_host": "default_host", "repo_url": "repository", "edit_uri": "edit_uri"}
-    known |= {"view_uri": "view_uri", "report_uri": "report_uri"}
+    known |= {"view_uri": "view_uri", "report_uri": "report_uri", "verification": "verification"}
     if not isinstance(table, Mapping):
         raise CaptureError(Problem(store.CONFIG, 0, f"extra.capture must be a table of {', '.join(known)}", "site"))
     values: dict[str, str] = {}
@@ -119,8 +127,8 @@ def load(book: store.Handbook, config: Mapping[str, Any] | None = None, local: b
 
     This memory is one of the two that Markdown forces: a formatter is called once a fence and is handed nothing.
     """
-    found = signature(book)
     chosen = settings(store.read_site_config(book) if config is None else config)
+    found = signature(book, chosen)
     key = (book.root, local)
     last = LAST.get(key)
     if last is not None and last[0] == found and last[1].settings == chosen:
@@ -133,13 +141,15 @@ def load(book: store.Handbook, config: Mapping[str, Any] | None = None, local: b
 LAST: dict[tuple[Path, bool], tuple[Signature, Site]] = {}
 
 
-def signature(book: store.Handbook) -> Signature:
-    """Return what tells that a snippet or a record was written, added or removed."""
-    return tuple(sorted((*files(book.root / "snippets"), *files(book.captures))))
+def signature(book: store.Handbook, chosen: Settings) -> Signature:
+    """Return what tells that a snippet, a record or the verification was written, added or removed."""
+    verified = book.root / chosen.verification if chosen.verification else None
+    own = [fingerprint(str(verified), verified.stat())] if verified and verified.is_file() else []
+    return tuple(sorted((*files(book.root / "snippets"), *files(book.captures), *own)))
 
 
 def files(folder: Path) -> Iterator[tuple[str, int, int, int]]:
-    """Yield path, time, size and inode of every file below a folder; a replaced file has another inode."""
+    """Yield what tells one version of a file from the next, of every file below a folder."""
     if not folder.is_dir():
         return
     for entry in os.scandir(folder):
@@ -148,5 +158,9 @@ def files(folder: Path) -> Iterator[tuple[str, int, int, int]]:
         if entry.is_dir():
             yield from files(Path(entry.path))
         else:
-            facts = entry.stat()
-            yield entry.path, facts.st_mtime_ns, facts.st_size, facts.st_ino
+            yield fingerprint(entry.path, entry.stat())
+
+
+def fingerprint(path: str, facts: os.stat_result) -> tuple[str, int, int, int]:
+    """Return path, time, size and inode of a file; a replaced file has another inode."""
+    return path, facts.st_mtime_ns, facts.st_size, facts.st_ino

@@ -56,7 +56,7 @@ class Row:
         if self.alone or (len(said) == 1 and self.kind == "text changed"):
             return []
         lines = [f"{listed(names, 2)}: {shortened(edit)}" for edit, names in said.items()]
-        return [*lines[:NAMED], *([f"and {len(lines) - NAMED} more"] if len(lines) > NAMED else [])]
+        return [*lines[:NAMED], *([f"and {len(lines) - NAMED:,} more"] if len(lines) > NAMED else [])]
 
     @property
     def table(self) -> list[tuple[str, ...]]:
@@ -69,7 +69,7 @@ class Row:
             if not number.within or number.named or self.kind == "not comparable" or self.first.speed
         ]
         shown = [number_cells(number) for number in found[:NAMED]]
-        left = [(f"and {len(found) - NAMED} more", "", "", "", "")] if len(found) > NAMED else []
+        left = [(f"and {len(found) - NAMED:,} more", "", "", "", "")] if len(found) > NAMED else []
         return [HEAD, *shown, *left] if shown else []
 
     @property
@@ -139,14 +139,20 @@ def one_line(words: str) -> str:
 def listed(names: Iterable[str], most: int = NAMED) -> str:
     """Return names with commas, the last ones only counted."""
     every = list(names)
-    rest = f" and {len(every) - most} more" if len(every) > most else ""
+    rest = f" and {len(every) - most:,} more" if len(every) > most else ""
     return f"{', '.join(every[:most])}{rest}"
 
 
 def number_cells(number: Number) -> tuple[str, ...]:
     """Return the cells of one number: name, old, new, ratio, what may vary."""
     ratio = "" if number.ratio is None else f"{number.ratio:.3g}"
-    return shortened(number.name, 60), shortened(number.old, 30), shortened(number.new, 30), ratio, number.tolerance
+    return (
+        shortened(number.name, 60),
+        shortened(number.old, 30),
+        shortened(number.new, 30),
+        ratio,
+        shortened(number.tolerance, 30),
+    )
 
 
 def head_line(changes: Changes) -> str:

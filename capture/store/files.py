@@ -54,14 +54,15 @@ def resolve(snippet_id: str, known: Mapping[str, Any]) -> str:
     return snippet_id
 
 
-def read_bytes(path: Path, name: str) -> bytes:
+def read_bytes(path: Path, name: str, limit: int = SIZE_LIMIT) -> bytes:
     """Read a data file; raises CaptureError when it is unreadable or oversized."""
     try:
         found = path.stat()
         if not stat.S_ISREG(found.st_mode):
             raise CaptureError(Problem(name, 0, "is no regular file; remove it", "unreadable"))
-        if found.st_size > SIZE_LIMIT:
-            raise CaptureError(Problem(name, 0, f"larger than {SIZE_LIMIT // 2**20} MiB; no record is", "size"))
+        if found.st_size > limit:
+            kind = "record" if limit == SIZE_LIMIT else "such file"
+            raise CaptureError(Problem(name, 0, f"larger than {limit // 2**20} MiB; no {kind} is", "size"))
         return path.read_bytes()
     except OSError as error:
         raise CaptureError(Problem(name, 0, f"cannot be read: {error.strerror}", "unreadable")) from error
@@ -75,9 +76,9 @@ def text_of(data: bytes, name: str) -> str:
         raise CaptureError(Problem(name, 0, f"is not UTF-8 (byte {error.start})", "yaml")) from error
 
 
-def read_text(path: Path, name: str) -> str:
+def read_text(path: Path, name: str, limit: int = SIZE_LIMIT) -> str:
     """Read a data file as text; raises CaptureError when it is unreadable, oversized or not UTF-8."""
-    return text_of(read_bytes(path, name), name)
+    return text_of(read_bytes(path, name, limit), name)
 
 
 def parse_record(text: str, name: str, advice: str = "") -> tuple[Record, dict[str, int]]:

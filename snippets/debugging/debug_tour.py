@@ -108,6 +108,7 @@ for register in (setattr, nn.Module.register_buffer):
 # written_view = 'hidden is now (\[0.*\])'
 # version_now = 'is at\s+version\s+(\d+)'
 # version_saved = 'expected\s+version\s+(\d+)'
+# inference_advice = 'cannot be saved for\s+backward\. (.+)'
 # weight_dtype = 'weight torch\.(\w+)'
 # result_dtype = 'result torch\.(\w+)'
 # top_op = 'most self CPU time: (\S+)'
@@ -150,4 +151,9 @@ for register in (setattr, nn.Module.register_buffer):
 # says = "a layer in a plain list and a plain tensor attribute stay behind, and the next use raises"
 # holds = "list_layer == 'RuntimeError' and plain_offset == 'RuntimeError'"
 # where = 'torch >= "2.13" and torch < "2.15"'
+#
+# [tool.capture.claims.device-time-not-yet-renamed]
+# says = "in torch 2.2 self_cuda_time_total answers, and self_device_time_total does not exist"
+# holds = "old_name == 0 and new_name == 'AttributeError'"
+# where = 'torch >= "2.2" and torch < "2.3"'
 # ///

@@ -74,6 +74,10 @@ print(f"different messages for a double input: {len({messages[k] for k in double
 # bmm_message = '^bmm\(float, double\)\n +\w+: (.+)'
 # shape_message = '^shapes do not fit\n +\w+: (.+)'
 # different = 'different messages for a double input: (\d+)'
+# lstm_message = '^LSTM\(double\)\n +(.+)'
+# mse_message = '^mse_loss, double target\n +(.+)'
+# entropy_message = '^cross_entropy, float target\n +(.+)'
+# saved_node = 'output 0 of\s+(\w+),'
 #
 # [tool.capture.claims.only-bmm-says-scalar-type]
 # says = "of five double-input mistakes only bmm says 'expected scalar type'"
@@ -89,4 +93,9 @@ print(f"different messages for a double input: {len({messages[k] for k in double
 # says = "five operations report a double input in five different messages"
 # holds = "different == double_count"
 # where = 'torch >= "2.13" and torch < "2.15"'
+#
+# [tool.capture.claims.each-raises-in-2-2]
+# says = "in torch 2.2 each of the eleven mistakes raises, and LSTM says what Linear says"
+# holds = "silent_count == 0 and different == double_count - 1"
+# where = 'torch >= "2.2" and torch < "2.3"'
 # ///

@@ -99,4 +99,9 @@ report("input already bfloat16", lambda: five_calls(batch=low_rows))
 # says = "inference_mode switches the cache off, no_grad does not"
 # holds = "inference == 3 * addmm and no_grad == one_region"
 # where = 'torch >= "2.13"'
+#
+# [tool.capture.claims.inference-mode-cached-in-2-2]
+# says = "in torch 2.2 inference_mode keeps the cache, as no_grad does"
+# holds = "inference == no_grad and inference == one_region"
+# where = 'torch >= "2.2" and torch < "2.3"'
 # ///

@@ -98,4 +98,14 @@ for name in ("autocast", "hand-cast"):
 # says = "get_cpu_capability still answers AVX512 while oneDNN is held down to AVX2"
 # holds = 'capability == "AVX512"'
 # where = 'arch == "x86_64" and cpu.isa == "AVX512"'
+#
+# [tool.capture.claims.slowest-in-2-2]
+# says = "held down to AVX2 in torch 2.2, autocast takes more than ten times as long as float32"
+# holds = "autocast > 10"
+# where = 'arch == "x86_64" and cpu.isa == "AVX512" and torch >= "2.2" and torch < "2.3"'
+#
+# [tool.capture.claims.less-slow-since]
+# says = "held down to AVX2 in torch 2.13 and 2.14, it takes less than ten times as long"
+# holds = "autocast < 10"
+# where = 'arch == "x86_64" and cpu.isa == "AVX512" and torch >= "2.13" and torch < "2.15"'
 # ///

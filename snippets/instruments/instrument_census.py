@@ -75,6 +75,9 @@ print(f"exception types {len(exception_types)}: {', '.join(sorted(exception_type
 # type_names = '^exception types \d+: (.+)'
 # stream = '^  Stream +(.+)'
 # pin_memory = '^  tensor\.pin_memory +(.+)'
+# is_bf16_supported = '^  is_bf16_supported +(\w+)'
+# nvtx = '^  nvtx\.range_push +(.+)'
+# cudnn = '^  cudnn\.version +(\w+)'
 #
 # [tool.capture.claims.cpu-build-refuses-most]
 # says  = "a CPU build refuses more than half of the instruments"
@@ -90,4 +93,14 @@ print(f"exception types {len(exception_types)}: {', '.join(sorted(exception_type
 # says  = "without a device no single exception type covers the refusals"
 # holds = "types > 1"
 # where = "not gate.cuda and not gate.rocm"
+#
+# [tool.capture.claims.bf16-question-refused-in-2-2]
+# says  = "in torch 2.2 a CUDA build without a device refuses to say whether bfloat16 is supported"
+# holds = 'is_bf16_supported == "RuntimeError"'
+# where = 'build == "cuda" and not gate.cuda and torch >= "2.2" and torch < "2.3"'
+#
+# [tool.capture.claims.bf16-question-answered]
+# says  = "from torch 2.13 on, both builds answer without a device that bfloat16 is not supported"
+# holds = 'is_bf16_supported == "False"'
+# where = 'not gate.cuda and not gate.rocm and torch >= "2.13" and torch < "2.15"'
 # ///

@@ -59,6 +59,7 @@ for key in content:
 # record_type = '_record_memory_history\(\) +(\w+)'
 # file_bytes = 'file on disk: (\d+) bytes'
 # segments = 'segments in the file: (.+)'
+# mem_pool = '^  MemPool\(\) +(.+)'
 #
 # [tool.capture.claims.cpu-build-refuses-all]
 # says  = "a CPU build refuses every recording call and writes no file"

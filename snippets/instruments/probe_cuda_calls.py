@@ -76,6 +76,11 @@ print(f"autocast entered 3 times under Python's default filter: {len(caught)} wa
 # refusal = 'synchronize\(\) +(.+)'
 # reset_peak = 'reset_peak_memory_stats\(\) +(.+)'
 # repeats = '3 times .*: (\d+) warning'
+# built_for = 'built for CUDA (\S+)'
+# scaler = 'amp\.GradScaler\(.cuda.\) +(\w+)'
+# after_autocast = 'autocast\("cuda"\) +\w+\n *(.+)'
+# after_old_scaler = 'cuda\.amp\.GradScaler\(\) +\w+\n *(.+)'
+# after_loader = 'DataLoader\(pin_memory=True\) +\w+\n *(.+)'
 #
 # [tool.capture.claims.three-kinds]
 # says  = "without a CUDA device the twelve calls fall into all three kinds"
@@ -101,4 +106,9 @@ print(f"autocast entered 3 times under Python's default filter: {len(caught)} wa
 # says  = "three entries into an inert autocast region print one warning"
 # holds = "repeats == 1"
 # where = "not gate.cuda and not gate.rocm"
+#
+# [tool.capture.claims.no-amp-scaler-in-2-2]
+# says  = "torch 2.2 has no torch.amp.GradScaler"
+# holds = 'scaler == "AttributeError"'
+# where = 'torch >= "2.2" and torch < "2.3"'
 # ///

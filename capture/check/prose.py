@@ -1,0 +1,103 @@
+"""No result is typed by hand: figures in the prose of pages are inline values, or say why they are not."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from capture import store
+from capture.errors import Problem
+
+UNITS = r"(?:ns|us|µs|ms|s|seconds?|minutes?|x|×|%|percent|[KMGT]i?B|kB|bytes|times|GFLOPS?|TFLOPS?|GHz|MHz)"
+NUMBER = r"(?<![\w.@#-])\d[\d.,]*(?<![.,])"
+COMPARED = (
+    r"(?:faster|slower|quicker|larger|smaller|bigger|higher|lower|longer|shorter|more|less|fewer|cheaper|heavier|better"
+    r"|worse|speed-?up|slow-?down)"
+)
+WORDS = r"(?:two|three|four|five|six|seven|eight|nine|ten|twelve|twenty|thirty|fifty|hundred|thousand)"
+TYPED = re.compile(
+    rf"{NUMBER}\s?{UNITS}(?!\w)|{NUMBER}[ -]{COMPARED}\b|\b{COMPARED} (?:by|than) {NUMBER}"
+    rf"|\b{WORDS}(?:fold|[ -]times) (?:as |{COMPARED}\b)|\b(?:twice|thrice) as ",
+    re.IGNORECASE,
+)
+# What is no prose: code, links' targets, and text for the author alone.
+FENCE = re.compile(r"^ *(`{3,}|~{3,}).*?^ *\1[`~]*[ \t]*$", re.MULTILINE | re.DOTALL)
+NOT_PROSE = re.compile(r"`+[^`]+`+|\]\([^)]*\)|<!--.*?-->|^ *\|?[-: |]+\|$", re.MULTILINE | re.DOTALL)
+# What a question or an exercise supposes is no result.
+SUPPOSED = re.compile(r"^ *\?\?\?\+? (?:question|tip)[^\n]*$|^## Exercises$.*?(?=^## |\Z)", re.MULTILINE | re.DOTALL)
+OPT_OUT = re.compile(r"<!-- typed:(.*?)-->", re.DOTALL)
+
+
+@dataclass(frozen=True)
+class OptOut:
+    """A paragraph whose figures are typed on purpose: where, and why."""
+
+    path: str
+    line: int
+    reason: str
+
+
+def problems(book: store.Handbook) -> list[Problem]:
+    """Return every typed result of every page, at its line."""
+    return [problem for path in pages(book) for problem in of_page(book.relative(path), path.read_text("utf-8"))]
+
+
+def opt_outs(book: store.Handbook) -> list[OptOut]:
+    """Return what is typed on purpose, for the ledger."""
+    return [
+        OptOut(book.relative(path), text.count("\n", 0, match.start()) + 1, " ".join(match[1].split()))
+        for path in pages(book)
+        for text in [path.read_text("utf-8")]
+        for match in OPT_OUT.finditer(blanked(FENCE, text))
+    ]
+
+
+def pages(book: store.Handbook) -> Iterator[Path]:
+    """Yield the pages that can be read; others are named where pages are rendered."""
+    for path in sorted((book.root / "docs").rglob("*.md")):
+        if book.captures in path.parents or not path.is_file():
+            continue
+        try:
+            path.read_text("utf-8")
+        except (OSError, UnicodeDecodeError):
+            continue
+        yield path
+
+
+def of_page(name: str, text: str) -> list[Problem]:
+    """Return the typed results of one page."""
+    found = []
+    body = blanked(re.compile(r"\A---\n.*?\n---\n", re.DOTALL), text)
+    body = blanked(SUPPOSED, blanked(FENCE, body))
+    for start, paragraph in paragraphs(body):
+        reason = OPT_OUT.search(paragraph)
+        if reason and reason[1].strip():
+            continue
+        for match in TYPED.finditer(blanked(NOT_PROSE, paragraph)):
+            line = text.count("\n", 0, start + match.start()) + 1
+            words = " ".join(match[0].split())
+            message = (
+                f'"{words}" is typed by hand; take it from a record (`#!captured SNIPPET VALUE`), or say in the same '
+                "paragraph why not: <!-- typed: REASON -->"
+            )
+            found.append(Problem(name, line, message, "typed"))
+        if reason and not reason[1].strip():
+            line = text.count("\n", 0, start + reason.start()) + 1
+            found.append(Problem(name, line, "an opt-out without a reason: <!-- typed: REASON -->", "typed"))
+    return found
+
+
+def paragraphs(text: str) -> Iterator[tuple[int, str]]:
+    """Yield each paragraph with where it starts."""
+    start = 0
+    for match in re.finditer(r"\n[ \t]*\n", text):
+        yield start, text[start : match.start()]
+        start = match.end()
+    yield start, text[start:]
+
+
+def blanked(pattern: re.Pattern[str], text: str) -> str:
+    """Return a text in which what matches is blank, so that every line stays where it is."""
+    return pattern.sub(lambda match: re.sub(r"[^\n]", " ", match[0]), text)

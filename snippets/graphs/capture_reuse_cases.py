@@ -1,0 +1,82 @@
+"""A capture drawn as a graph: s1 may reuse x where every node with a star runs before s1's next."""
+
+
+def run(steps):
+    """Return the markers, which are the nodes last on each stream at the free, and s1's past."""
+    behind, last = {}, {"s1": set(), "s2": set()}
+
+    def past(stream):
+        return set().union(*(behind[node] for node in last[stream]))
+
+    for step in steps:
+        stream, action = step.split(" ", 1)
+        if step == "free x":
+            markers = last["s1"] | last["s2"]
+        elif action.startswith("waits"):
+            last[stream] = last[stream] | last[action.removeprefix("waits ")]
+        else:
+            behind[step] = past(stream) | {step}
+            last[stream] = {step}
+    return markers, past("s1")
+
+
+def draw(steps, markers):
+    rows = ["    ", "s1  ", "    ", "s2  "]
+    lane = " "  # s2 is no part of the capture before it waits for s1
+    for step in steps:
+        if step == "free x":
+            cells = ["free ", "──┊──", "  ┊  ", "──┊──"]
+        elif step == "s2 waits s1":
+            cells = ["", "─┬─", " ▼ ", "─┴─" if lane == "─" else " └─"]
+            lane = "─"
+        elif step == "s1 waits s2":
+            cells = ["", "─┴─", " ▲ ", "─┬─"]
+        else:
+            stream, name = step.split(" ", 1)
+            label = f"{name}*" if step in markers else name
+            on = {"s1": "─" * 6, "s2": lane * 6} | {stream: label.center(6, "─")}
+            cells = ["", on["s1"], "", on["s2"]]
+        rows = [row + cell.ljust(len(cells[1])) for row, cell in zip(rows, cells, strict=True)]
+    return [rows[0], rows[1] + "─ y?", rows[2], rows[3]]
+
+
+opening = ["s1 new", "s2 waits s1", "s1 f(x)", "s2 g(x)"]
+cases = {
+    "0  no join": ["free x"],
+    "1  s1 waits for s2": ["free x", "s1 waits s2"],
+    "2  s2 waits for s1": ["free x", "s2 waits s1"],
+    "3  both wait": ["free x", "s1 waits s2", "s2 waits s1"],
+    "4  join, then free": ["s1 waits s2", "s1 h", "free x"],
+    "5  join, s2 goes on, then free": ["s1 waits s2", "s2 h", "free x"],
+}
+for case, steps in cases.items():
+    markers, past = run(opening + steps)
+    print(f"case {case}")
+    print("\n".join(row.rstrip() for row in draw(opening + steps, markers)))
+    missing = " and ".join(sorted(markers - past))
+    verdict = f"no, {missing} may still run" if missing else "yes"
+    print(f"    y may take the block of x: {verdict}\n")
+
+# /// script
+# requires-python = ">=3.11"
+# dependencies = []
+#
+# [tool.capture]
+# title = "Six captures, drawn"
+#
+# [tool.capture.values]
+# case_0 = 'case 0(?:.*\n){5} +y may take the block of x: (.+)'
+# case_1 = 'case 1(?:.*\n){5} +y may take the block of x: (.+)'
+# case_2 = 'case 2(?:.*\n){5} +y may take the block of x: (.+)'
+# case_3 = 'case 3(?:.*\n){5} +y may take the block of x: (.+)'
+# case_4 = 'case 4(?:.*\n){5} +y may take the block of x: (.+)'
+# case_5 = 'case 5(?:.*\n){5} +y may take the block of x: (.+)'
+#
+# [tool.capture.claims.the-allocating-stream-must-wait]
+# says  = "a wait of s1 for s2 frees the block for s1, a wait of s2 for s1 does not"
+# holds = 'case_1 == "yes" and case_2 != "yes"'
+#
+# [tool.capture.claims.free-before-the-other-goes-on]
+# says  = "a join before the free is enough, unless the other stream has gone on meanwhile"
+# holds = 'case_4 == "yes" and case_5 != "yes"'
+# ///
