@@ -78,5 +78,7 @@ test-all: .venv/.test lint check
 bench: .venv-bench/.peers
 	@cd tests && ../.venv-bench/bin/python -m benchmarks $(BENCH)
 
+# What a review rejected stays: it may be the only copy.
 clean:
-	rm -rf .venv .venv-bench site .cache
+	rm -rf .venv .venv-bench site
+	@[ ! -d .cache ] || find .cache -mindepth 1 -maxdepth 1 ! -name rejected -exec rm -rf {} +

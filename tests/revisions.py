@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import atexit
 import functools
-import os
 import shutil
-import subprocess
 import tempfile
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -15,7 +13,8 @@ from typing import Any
 from checks import edit
 from handbooks import Handbook, record, script
 from handbooks import host as make_host
-from project import PATIENCE, Project, Run
+from project import Run
+from repositories import GIT, Repository
 
 from capture import changes, check, store
 from capture.changes import Changes
@@ -33,11 +32,6 @@ SPEED = {
     "compare": {"ratio": {"slowdown": 3.0}},
 }
 TIMING = script("print(1)", **SPEED)
-IDENTITY = {
-    **{f"GIT_{who}_{what}": "someone" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")},
-    "GIT_CONFIG_GLOBAL": os.devnull,
-    "GIT_CONFIG_NOSYSTEM": "1",
-}
 
 
 def side(
@@ -102,56 +96,43 @@ def only(found: Changes) -> Change:
     return change
 
 
-class Repository(Project):
-    """A handbook in a git repository, at its top or in a folder of it."""
+class Compared(Repository):
+    """A handbook in a git repository of its own, at its top or in a folder of it."""
 
     def __init__(self, root: Path, top: Path | None = None) -> None:
         root.mkdir(parents=True, exist_ok=True)
-        self.top = top or root
-        self.git("init", "-q", "-b", "main")
-        super().__init__(root, python="python")
+        super().__init__(root, top)
+        self.git("init", "-q", "-b", "main", str(self.top))
 
-    def git(self, *arguments: str, data: str | None = None) -> str:
-        """Run git and return what it prints."""
-        done = subprocess.run(
-            ["git", "-C", str(self.top), *arguments],
-            env=os.environ | IDENTITY, input=data, capture_output=True, text=True, check=False, timeout=PATIENCE,
-        )  # fmt: skip
-        assert done.returncode == 0, done.stderr
-        return done.stdout.strip()
+    def put(self, item: Record | Host) -> None:
+        """Store a host, or a record of the snippet as it is."""
+        if isinstance(item, Host):
+            store.write_host(self.book, item)
+        else:
+            Handbook(self.root).keep(item)
 
-    def commit(self) -> str:
-        """Commit everything and return the commit."""
-        self.git("add", "-A")
-        self.git("commit", "-q", "--allow-empty", "-m", "state")
-        return self.git("rev-parse", "HEAD")
-
-    def keep(self, item: Record) -> None:
-        """Store a record of the snippet as it is."""
-        Handbook(self.root).keep(item)
-
-    def host(self, item: Host) -> None:
-        """Store a host."""
-        store.write_host(self.book, item)
+    def identity(self, name: str) -> str:
+        """Return the object of a revision or a path in one."""
+        return self.git("rev-parse", name).strip()
 
     def diff(self, *arguments: str, **options: Any) -> Run:
         """Run `capture diff`; whatever it says, it writes nothing."""
-        result = self.capture("diff", *arguments, env=IDENTITY, **options)
+        result = self.capture("diff", *arguments, env=GIT, **options)
         assert result.untouched, (result.changed, result.added, result.removed)
         assert "Traceback" not in result.text
         return result
 
 
-def fill(book: Repository) -> None:
+def fill(book: Compared) -> None:
     """Write one snippet, one host and one record."""
     book.write("snippets/a/one.py", PLAIN)
-    book.host(make_host())
-    book.keep(record("a/one", stdout="a 1\n"))
+    book.put(make_host())
+    book.put(record("a/one", stdout="a 1\n"))
 
 
-def upgraded(book: Repository) -> None:
+def upgraded(book: Compared) -> None:
     """Capture with another torch, which prints something else."""
-    book.keep(record("a/one", stdout="a 2\n", torch="2.14.1+cpu"))
+    book.put(record("a/one", stdout="a 2\n", torch="2.14.1+cpu"))
 
 
 @functools.cache
@@ -159,13 +140,13 @@ def committed() -> Path:
     """Return a repository with one commit, made once."""
     folder = Path(tempfile.mkdtemp(prefix="repository-"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    book = Repository(folder)
+    book = Compared(folder)
     fill(book)
     book.commit()
     return folder
 
 
-def copy(folder: Path) -> Repository:
+def copy(folder: Path) -> Compared:
     """Return a copy of it."""
     shutil.copytree(committed(), folder)
-    return Repository(folder)
+    return Compared(folder)

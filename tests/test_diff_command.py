@@ -11,11 +11,12 @@ from checks import TOKEN
 from handbooks import STALE, record, script
 from handbooks import host as make_host
 from properties import rows
-from revisions import IDENTITY, RECORD, TIMING, Repository, copy, upgraded
+from repositories import GIT
+from revisions import RECORD, TIMING, Compared, copy, upgraded
 
 
 @pytest.fixture
-def book(tmp_path: Path) -> Repository:
+def book(tmp_path: Path) -> Compared:
     """A repository with one commit: one snippet, one host, one record."""
     return copy(tmp_path / "book")
 
@@ -45,7 +46,7 @@ UNKNOWN = {
 
 
 @pytest.mark.parametrize(("arguments", "said"), rows(UNKNOWN))
-def test_what_cannot_be_compared_is_named(book: Repository, arguments: list[str], said: str) -> None:
+def test_what_cannot_be_compared_is_named(book: Compared, arguments: list[str], said: str) -> None:
     """Unknown revisions, hosts and formats are exit 2 with the nearest known one; no revision is taken as an option."""
     result = book.diff(*arguments)
     assert (result.code, result.out) == (2, "")
@@ -61,7 +62,7 @@ EXITS: dict[str, tuple[str, int, int]] = {
 }  # fmt: skip
 
 
-def spoil(book: Repository, how: str) -> None:
+def spoil(book: Compared, how: str) -> None:
     """Change the working tree in one way."""
     changed = {
         "again": {"captured": "2026-12-01"}, "torch": {"stdout": "a 2\n", "torch": "2.14.1+cpu"},
@@ -69,7 +70,7 @@ def spoil(book: Repository, how: str) -> None:
         "stale": {"source_sha256": STALE},
     }  # fmt: skip
     if how in changed:
-        book.keep(record("a/one", **{"stdout": "a 1\n", **changed[how]}))
+        book.put(record("a/one", **{"stdout": "a 1\n", **changed[how]}))
     elif how == "removed":
         (book.root / RECORD).unlink()
     elif how == "orphan":
@@ -77,7 +78,7 @@ def spoil(book: Repository, how: str) -> None:
     elif how == "edit":
         book.write(RECORD, book.read(RECORD).replace("  a 1\n", "  a 2\n"))
     elif how == "secret":
-        book.keep(record("a/one", stdout=f"a {TOKEN}\n"))
+        book.put(record("a/one", stdout=f"a {TOKEN}\n"))
     elif how == "host":
         book.write("docs/captures/epyc/host.yaml", "schema: x\n")
     elif how == "claim":
@@ -85,13 +86,13 @@ def spoil(book: Repository, how: str) -> None:
         book.write("snippets/a/one.py", script('print("a 1")', values={"a": r"a (\d+)"}, claims=claim))
     elif how == "timing":
         book.write("snippets/a/speed.py", TIMING)
-        book.keep(record("a/speed", stdout="slowdown 2x\n"))
+        book.put(record("a/speed", stdout="slowdown 2x\n"))
         book.commit()
-        book.keep(record("a/speed", stdout="slowdown 90x\n"))
+        book.put(record("a/speed", stdout="slowdown 90x\n"))
 
 
 @pytest.mark.parametrize(("how", "code", "strict"), rows(EXITS))
-def test_exit_codes(book: Repository, how: str, code: int, strict: int) -> None:
+def test_exit_codes(book: Compared, how: str, code: int, strict: int) -> None:
     """0 nothing to read, 1 something, 2 with --strict what must not be merged, 3 something private, never echoed."""
     spoil(book, how)
     for style in ("text", "markdown", "json") if how == "secret" else ("text",):
@@ -103,7 +104,7 @@ def test_exit_codes(book: Repository, how: str, code: int, strict: int) -> None:
     assert book.diff(f"{base}..HEAD", "--strict").code == strict
 
 
-def test_each_format_says_the_same(book: Repository) -> None:
+def test_each_format_says_the_same(book: Compared) -> None:
     """Text without colour where it is piped, Markdown for a comment, JSON for programs."""
     upgraded(book)
     text, markdown, data = (book.diff("--format", style).out for style in ("text", "markdown", "json"))
@@ -116,34 +117,34 @@ def test_each_format_says_the_same(book: Repository) -> None:
     assert coloured.out == data
 
 
-def test_a_failing_report_is_colour_free_in_json(book: Repository) -> None:
+def test_a_failing_report_is_colour_free_in_json(book: Compared) -> None:
     """Colours that the caller forces are for people; JSON and Markdown stay as they are."""
     upgraded(book)
     for style in ("markdown", "json"):
-        forced = book.capture("diff", "--format", style, env={**IDENTITY, "FORCE_COLOR": "1"})
+        forced = book.capture("diff", "--format", style, env={**GIT, "FORCE_COLOR": "1"})
         assert "\x1b" not in forced.out
-    assert "\x1b[" in book.capture("diff", env={**IDENTITY, "FORCE_COLOR": "1"}).out
+    assert "\x1b[" in book.capture("diff", env={**GIT, "FORCE_COLOR": "1"}).out
 
 
-def test_records_of_local_are_never_shown(book: Repository) -> None:
+def test_records_of_local_are_never_shown(book: Compared) -> None:
     """Not even where somebody committed them."""
-    book.host(make_host("local"))
-    book.keep(record("a/one", "local", stdout="mine\n"))
+    book.put(make_host("local"))
+    book.put(record("a/one", "local", stdout="mine\n"))
     assert book.diff().code == 0
     book.git("add", "-f", "docs/captures/local")
     book.git("commit", "-q", "-m", "local")
-    book.keep(record("a/one", "local", stdout="other\n"))
+    book.put(record("a/one", "local", stdout="other\n"))
     for revisions in ("HEAD", "HEAD~1..HEAD"):
         result = book.diff(revisions)
         assert (result.code, result.out.count("local")) == (0, 0)
 
 
-def test_two_hosts_are_compared(book: Repository) -> None:
+def test_two_hosts_are_compared(book: Compared) -> None:
     """cmp-gpu-variant: one table of both, `local` too; the exit code says that there is something to read."""
     for label, ms in (("a100-pcie", "3.10"), ("a100-sxm", "1.00"), ("local", "2.00")):
-        book.host(make_host(label, f"A100 {label}", "cuda"))
+        book.put(make_host(label, f"A100 {label}", "cuda"))
         book.write("snippets/a/speed.py", TIMING)
-        book.keep(record("a/speed", label, stdout=f"step {ms} ms\nslowdown 2x\n"))
+        book.put(record("a/speed", label, stdout=f"step {ms} ms\nslowdown 2x\n"))
     result = book.diff("--hosts", "a100-pcie", "a100-sxm")
     assert (result.code, result.err) == (1, "")
     assert "another machine (accelerators: 1 x A100 a100-pcie -> 1 x A100 a100-sxm)" in result.out
@@ -153,12 +154,12 @@ def test_two_hosts_are_compared(book: Repository) -> None:
     assert "a/one on h: missing" not in result.out
 
 
-def test_a_damaged_record_of_a_host_is_told(book: Repository) -> None:
+def test_a_damaged_record_of_a_host_is_told(book: Compared) -> None:
     """It does not pass for one that was never captured; the other host's troubles are its own."""
-    book.host(make_host("h200"))
-    book.host(make_host("third"))
-    book.keep(record("a/one", "h200", stdout="a 1\n"))
-    book.keep(record("a/one", "third", stdout="a 1\n"))
+    book.put(make_host("h200"))
+    book.put(make_host("third"))
+    book.put(record("a/one", "h200", stdout="a 1\n"))
+    book.put(record("a/one", "third", stdout="a 1\n"))
     for label in ("h200", "third"):
         book.write(f"docs/captures/{label}/a/one.yaml", "schema: 1\n")
     result = book.diff("--hosts", "epyc", "h200")

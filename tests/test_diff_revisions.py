@@ -9,18 +9,19 @@ from pathlib import Path
 import pytest
 from handbooks import record
 from properties import rows
-from revisions import IDENTITY, OTHER, PLAIN, RECORD, Repository, copy, fill, upgraded
+from repositories import GIT
+from revisions import OTHER, PLAIN, RECORD, Compared, copy, fill, upgraded
 
 
 @pytest.fixture
-def book(tmp_path: Path) -> Repository:
+def book(tmp_path: Path) -> Compared:
     """A repository with one commit: one snippet, one host, one record."""
     return copy(tmp_path / "book")
 
 
-def test_the_working_tree_is_compared_with_a_revision(book: Repository) -> None:
+def test_the_working_tree_is_compared_with_a_revision(book: Compared) -> None:
     """HEAD without a word, else the revision named; what is not committed counts, also where git does not know it."""
-    first = book.git("rev-parse", "HEAD")
+    first = book.identity("HEAD")
     clean = book.diff()
     assert (clean.code, clean.err) == (0, "")
     assert clean.out == f"HEAD ({first[:10]}) -> working tree: no capture differs\n"
@@ -32,16 +33,16 @@ def test_the_working_tree_is_compared_with_a_revision(book: Repository) -> None:
     assert book.diff().code == 0
     assert book.diff(first).out.startswith(f"{first[:10]} -> working tree: 1 capture differs")
     book.write("snippets/a/two.py", OTHER)
-    book.keep(record("a/two", stdout="a 2\n"))
+    book.put(record("a/two", stdout="a 2\n"))
     assert "newly captured" in book.diff(second).out
 
 
-def test_two_revisions_are_compared(book: Repository) -> None:
+def test_two_revisions_are_compared(book: Compared) -> None:
     """BASE..HEAD says what one holds beside the other, BASE...HEAD what one side did since both parted."""
-    base = book.git("rev-parse", "HEAD")
+    base = book.identity("HEAD")
     book.git("switch", "-q", "-c", "topic")
     book.write("snippets/a/topic.py", PLAIN)
-    book.keep(record("a/topic", stdout="a 1\n"))
+    book.put(record("a/topic", stdout="a 1\n"))
     book.commit()
     book.git("switch", "-q", "main")
     upgraded(book)
@@ -58,7 +59,7 @@ def test_two_revisions_are_compared(book: Repository) -> None:
     assert book.diff("..").code == 0
 
 
-def test_revisions_do_not_depend_on_the_working_tree(book: Repository) -> None:
+def test_revisions_do_not_depend_on_the_working_tree(book: Compared) -> None:
     """Neither what is edited nor what is staged is part of a revision."""
     upgraded(book)
     book.commit()
@@ -72,10 +73,13 @@ def test_revisions_do_not_depend_on_the_working_tree(book: Repository) -> None:
 
 def test_without_a_repository(tmp_path: Path) -> None:
     """git says why, in one line; without a commit that is said."""
-    book = Repository(tmp_path / "book")
+    book = Compared(tmp_path / "book")
     fill(book)
     empty = book.diff()
-    assert (empty.code, empty.err) == (2, 'no revision "HEAD"; nothing is committed yet\n')
+    assert (empty.code, empty.err) == (
+        2,
+        "nothing is committed yet, so there is nothing to compare with; commit once\n",
+    )
     shutil.rmtree(book.root / ".git")
     outside = book.diff()
     assert outside.code == 2
@@ -83,16 +87,16 @@ def test_without_a_repository(tmp_path: Path) -> None:
     assert len(outside.err.splitlines()) == 1
 
 
-def test_without_git(book: Repository, tmp_path: Path) -> None:
+def test_without_git(book: Compared, tmp_path: Path) -> None:
     """Where git is not installed the command says what it is needed for."""
-    result = book.capture("diff", env={**IDENTITY, "PATH": str(tmp_path / "nothing")})
+    result = book.capture("diff", env={**GIT, "PATH": str(tmp_path / "nothing")})
     assert (result.code, result.err) == (2, "git is not installed; it is what knows the other revision\n")
 
 
 def test_a_handbook_in_a_folder_of_the_repository(tmp_path: Path) -> None:
     """Only its own files count, and paths are told from its root, whatever the folder is called."""
     top = tmp_path / "repository"
-    book = Repository(top / "työ kansio" / "book", top)
+    book = Compared(top / "työ kansio" / "book", top)
     fill(book)
     (top / "docs/captures/epyc").mkdir(parents=True)
     (top / "docs/captures/epyc/host.yaml").write_text("not ours\n")
@@ -107,7 +111,7 @@ def test_a_handbook_in_a_folder_of_the_repository(tmp_path: Path) -> None:
 
 def test_a_base_from_before_the_handbook(tmp_path: Path) -> None:
     """A revision without snippets and captures is an empty handbook: all is new."""
-    book = Repository(tmp_path / "book")
+    book = Compared(tmp_path / "book")
     (book.root / "mkdocs.yml").unlink()
     (book.root / "README").write_text("x\n")
     first = book.commit()
@@ -118,11 +122,11 @@ def test_a_base_from_before_the_handbook(tmp_path: Path) -> None:
     assert "newly captured           a/one on epyc: new host epyc" in result.out
 
 
-def index(book: Repository, mode: str, path: str, text: str = "") -> None:
+def index(book: Compared, mode: str, path: str, text: str = "") -> None:
     """Commit an entry of any mode under a path, as a stranger's pull request may."""
-    identity = book.git("hash-object", "-w", "--stdin", data=text)
+    identity = book.git("hash-object", "-w", "--stdin", data=text).strip()
     if mode == "160000":
-        identity = book.git("rev-parse", "HEAD")
+        identity = book.identity("HEAD")
     book.git("update-index", "--add", "--cacheinfo", f"{mode},{identity},{path}")
     book.git("commit", "-q", "-m", "entry")
 
@@ -139,9 +143,7 @@ ENTRIES = {
 
 
 @pytest.mark.parametrize(("mode", "path", "text", "said"), rows(ENTRIES))
-def test_what_is_no_file_is_named_and_not_followed(
-    book: Repository, mode: str, path: str, text: str, said: str
-) -> None:
+def test_what_is_no_file_is_named_and_not_followed(book: Compared, mode: str, path: str, text: str, said: str) -> None:
     """A link, a submodule, a blob of megabytes or an odd name in a revision is invalid, and left alone."""
     index(book, mode, path, text)
     result = book.diff("HEAD~1..HEAD", "--strict")
@@ -150,9 +152,9 @@ def test_what_is_no_file_is_named_and_not_followed(
     assert "removed" not in result.out
 
 
-def test_a_link_in_the_working_tree_is_named(book: Repository) -> None:
+def test_a_link_in_the_working_tree_is_named(book: Compared) -> None:
     """git would keep the link and not what it names; a record that is read through one is not shown as a file."""
-    book.keep(record("a/one", stdout="a 1\n", captured="2026-12-01"))
+    book.put(record("a/one", stdout="a 1\n", captured="2026-12-01"))
     (book.root / RECORD).rename(book.root / "elsewhere.yaml")
     (book.root / RECORD).symlink_to(book.root / "elsewhere.yaml")
     result = book.diff("--strict")
@@ -167,7 +169,7 @@ ODD = ["docs/captures/epyc/a/ümläut 损失.yaml",
 
 
 @pytest.mark.parametrize("style", ["text", "markdown", "json"])
-def test_odd_file_names_are_named(book: Repository, style: str) -> None:
+def test_odd_file_names_are_named(book: Compared, style: str) -> None:
     """Whatever a file is called, it is read, and its name drives no terminal."""
     for name in ODD:
         book.write(name, "x\n")
@@ -183,13 +185,13 @@ def test_odd_file_names_are_named(book: Repository, style: str) -> None:
         assert "must not be merged" in result.out.lower()
 
 
-def test_a_shallow_clone_says_what_is_missing(book: Repository, tmp_path: Path) -> None:
+def test_a_shallow_clone_says_what_is_missing(book: Compared, tmp_path: Path) -> None:
     """What was not fetched is no revision here; the message says how to get it."""
-    first = book.git("rev-parse", "HEAD")
+    first = book.identity("HEAD")
     upgraded(book)
     book.commit()
     book.git("clone", "-q", "--depth", "1", f"file://{book.root}", str(tmp_path / "clone"))
-    clone = Repository(tmp_path / "clone")
+    clone = Compared(tmp_path / "clone")
     assert clone.diff().code == 0
     for name in (first, f"{first}...HEAD", "HEAD~1"):
         result = clone.diff(name)
@@ -197,7 +199,7 @@ def test_a_shallow_clone_says_what_is_missing(book: Repository, tmp_path: Path) 
         assert "this clone is shallow, get the rest with: git fetch --unshallow" in result.err
 
 
-def test_histories_that_never_met(book: Repository) -> None:
+def test_histories_that_never_met(book: Compared) -> None:
     """Two branches without a common commit have no merge base; their states can be compared."""
     book.git("switch", "-q", "--orphan", "alone")
     book.write("mkdocs.yml", "site_name: test\n")
@@ -208,18 +210,18 @@ def test_histories_that_never_met(book: Repository) -> None:
     assert book.diff("main..alone").code == 0
 
 
-def test_an_object_that_is_lost(book: Repository) -> None:
+def test_an_object_that_is_lost(book: Compared) -> None:
     """A damaged repository is named, with what to do."""
     upgraded(book)
     book.commit()
-    identity = book.git("rev-parse", f"HEAD:{RECORD}")
+    identity = book.identity(f"HEAD:{RECORD}")
     (book.root / ".git/objects" / identity[:2] / identity[2:]).unlink()
     result = book.diff("HEAD~1..HEAD")
     assert result.code == 2
     assert identity in result.err or "git ls-tree" in result.err
 
 
-def test_nothing_is_kept_of_a_revision(book: Repository, own_cache: Path) -> None:
+def test_nothing_is_kept_of_a_revision(book: Compared, own_cache: Path) -> None:
     """The copies that are compared are removed, and their readings lie in the cache of the handbook itself."""
     upgraded(book)
     book.commit()

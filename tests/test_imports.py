@@ -19,7 +19,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("state", "claims", "compare", "verification", "schemas", "edits", "alignment"),
     ("catalogue", "pairs", "sides", "changes", "across"),
     ("plan", "preparation", "assemble", "measure", "engines", "runner"),
-    ("verifiable", "verifier"),
+    ("verifiable", "verifier", "review", "decisions"),
     ("check", "report", "render"),
     ("cli",),
     ("__main__",),

@@ -9,7 +9,7 @@ from pathlib import Path
 import typer
 
 from capture import __version__
-from capture.cli import authoring, differences, hosts, inspection, running, verifying
+from capture.cli import authoring, differences, hosts, inspection, reviewing, running, verifying
 from capture.cli.context import fail, say, set_root
 from capture.errors import EXIT_INVALID, CaptureError
 
@@ -24,6 +24,7 @@ app.command("run")(running.run)
 app.command("verify")(verifying.verify)
 app.command("check")(inspection.check)
 app.command("diff")(differences.diff)
+app.command("review")(reviewing.review_command)
 app.command("status")(inspection.status)
 app.command("show")(inspection.show)
 app.add_typer(hosts.app, name="host")

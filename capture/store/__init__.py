@@ -12,6 +12,7 @@ from capture.store.files import (
     recapture_advice,
     resolve,
     sweep,
+    write_bytes,
     write_host,
     write_record,
     write_text,
@@ -21,15 +22,29 @@ from capture.store.lock import held
 from capture.store.revision import links, merge_base, write_out
 from capture.store.revision import resolve as resolve_revision
 from capture.store.site import CONFIG, PythonName, config_line, read_site_config
+from capture.store.staging import (
+    Blob,
+    Entry,
+    committed_bytes,
+    differing,
+    stage,
+    staged_bytes,
+    staged_paths,
+    unstage,
+)
 from capture.store.text import dump, host_text, load, record_text
 
 __all__ = [
     "CAPTURES",
     "CONFIG",
+    "Blob",
     "Cache",
+    "Entry",
     "Handbook",
     "PythonName",
+    "committed_bytes",
     "config_line",
+    "differing",
     "digest",
     "dump",
     "find_root",
@@ -51,7 +66,12 @@ __all__ = [
     "record_text",
     "resolve",
     "resolve_revision",
+    "stage",
+    "staged_bytes",
+    "staged_paths",
     "sweep",
+    "unstage",
+    "write_bytes",
     "write_host",
     "write_out",
     "write_record",

@@ -184,17 +184,28 @@ def require_same(book: Handbook, path: Path, read: object, written: object) -> N
 
 
 def write_text(book: Handbook, path: Path, text: str) -> bool:
-    """Replace a file by a whole new one, or leave it; readers see the old or the new, never a part."""
+    """Replace a file by a whole new one, or leave it where it says the same; tell whether it changed."""
     data = text.encode("utf-8")
-    temporary = path.with_name(f".{path.name}.tmp-{os.getpid()}")
     try:
         if path.is_file() and path.read_bytes() == data:
             return False
+    except OSError as error:
+        raise unwritable(book, path, error) from error
+    write_bytes(book, path, data)
+    return True
+
+
+def write_bytes(book: Handbook, path: Path, data: bytes, executable: bool = False) -> None:
+    """Replace a file by a whole new one; readers see the old or the new, never a part."""
+    temporary = path.with_name(f".{path.name}.tmp-{os.getpid()}")
+    try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with temporary.open("wb") as file:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
+        if executable:
+            temporary.chmod(0o755)
         temporary.replace(path)
     except BaseException as error:
         with contextlib.suppress(OSError):
@@ -202,7 +213,6 @@ def write_text(book: Handbook, path: Path, text: str) -> bool:
         if not isinstance(error, OSError):
             raise
         raise unwritable(book, path, error) from error
-    return True
 
 
 def unwritable(book: Handbook, path: Path, error: OSError) -> CaptureError:

@@ -14,11 +14,13 @@ from capture.store.handbook import CAPTURES, Handbook
 
 FILES = ("100644", "100755", "100664")  # modes of regular files, the last as early versions of git wrote it
 OTHERS = {"120000": "a link", "160000": "a submodule"}
+# English, no lock taken only to look, and a path is a path, whatever characters it has.
+SETTINGS = {"LC_ALL": "C", "GIT_OPTIONAL_LOCKS": "0", "GIT_LITERAL_PATHSPECS": "1"}
 WANTED = ("snippets", CAPTURES, "mkdocs.yml", "docs/schema")
 
 
 @dataclass(frozen=True)
-class Entry:
+class Listed:
     """A file in a revision: its mode, its object, its size, and its path in the handbook."""
 
     mode: str
@@ -40,22 +42,39 @@ class Entry:
 
 
 def git(root: Path, *arguments: str, data: bytes = b"") -> bytes:
-    """Return what git prints; raises CaptureError with its reason where it fails."""
-    command = ["git", "-C", str(root), *arguments]
+    """Return what git prints; raises CaptureError with its first complaint where it fails."""
+    command = ["git", "-c", "core.quotepath=off", "-C", str(root), *arguments]
     try:
-        done = subprocess.run(command, input=data, capture_output=True, check=False, env=os.environ | {"LC_ALL": "C"})
+        done = subprocess.run(command, input=data, capture_output=True, check=False, env=os.environ | SETTINGS)
     except OSError as error:
         raise CaptureError("git is not installed; it is what knows the other revision") from error
     if done.returncode:
-        said = done.stderr.decode("utf-8", "replace").strip()
-        reason = " ".join(said.removeprefix("fatal: ").split()) or f"ended with exit code {done.returncode}"
-        raise CaptureError(f"git {arguments[0]}: {reason}")
+        raise CaptureError(f"git {arguments[0]}: {complaint(done.stderr.decode('utf-8', 'replace'))}")
     return done.stdout
+
+
+def complaint(said: str) -> str:
+    """Return why git failed, out of all it said, and what to do where that can be known."""
+    lines = said.strip().splitlines() or ["no reason given"]
+    first = next((line for line in lines if line.startswith(("fatal: ", "error: "))), lines[-1])
+    words = first.partition(": ")[2] if first.startswith(("fatal: ", "error: ")) else first
+    if "not a git repository" in words:
+        return "not a git repository; what is compared comes from git: work in a clone of the handbook"
+    if "dubious ownership" in words:
+        return f"{words}; if it is yours: git config --global --add safe.directory FOLDER"
+    if "index.lock" in words:
+        return "another git command works here; let it end, then do the same again (if there is none: .git/index.lock)"
+    return words
 
 
 def text(root: Path, *arguments: str) -> str:
     """Return what git prints, as a line of text."""
     return os.fsdecode(git(root, *arguments)).removesuffix("\n")
+
+
+def prefix_of(book: Handbook) -> str:
+    """Return the path of the handbook in its repository, with a slash at its end, or nothing where it is all of it."""
+    return text(book.root, "rev-parse", "--show-prefix")
 
 
 def resolve(book: Handbook, name: str) -> str:
@@ -64,9 +83,10 @@ def resolve(book: Handbook, name: str) -> str:
     try:
         return text(book.root, "rev-parse", "--verify", "--end-of-options", f"{name}^{{commit}}")
     except CaptureError as error:
+        if name == "HEAD":
+            raise CaptureError("nothing is committed yet, so there is nothing to compare with; commit once") from error
         known = text(book.root, "for-each-ref", "--format=%(refname:short)").split()
-        near = suggestion(name, known) or ("" if known else "; nothing is committed yet")
-        raise CaptureError(f'no revision "{name}"{near}{shallow(book)}') from error
+        raise CaptureError(f'no revision "{name}"{suggestion(name, known)}{shallow(book)}') from error
 
 
 def shallow(book: Handbook) -> str:
@@ -91,7 +111,7 @@ def write_out(book: Handbook, revision: str, folder: Path) -> tuple[Handbook, tu
     content here. Raises CaptureError where git or the revision is not there.
     """
     commit = resolve(book, revision)
-    prefix = text(book.root, "rev-parse", "--show-prefix")
+    prefix = prefix_of(book)
     listed = git(
         book.root, "ls-tree", "-r", "-l", "-z", "--full-tree", commit, "--", *(prefix + name for name in WANTED)
     )
@@ -116,13 +136,13 @@ def links(book: Handbook) -> tuple[Problem, ...]:
     )
 
 
-def entries(listed: bytes, prefix: str) -> Iterator[Entry]:
+def entries(listed: bytes, prefix: str) -> Iterator[Listed]:
     """Yield the files in what `git ls-tree -l -z` prints; `prefix` is the folder of the handbook."""
     for line in listed.split(b"\0"):
         if line:
             about, _, name = line.partition(b"\t")
             mode, _, identity, size = about.decode().split()
-            yield Entry(mode, identity, int(size) if size.isdigit() else 0, os.fsdecode(name).removeprefix(prefix))
+            yield Listed(mode, identity, int(size) if size.isdigit() else 0, os.fsdecode(name).removeprefix(prefix))
 
 
 def blobs(printed: bytes) -> Iterator[bytes]:
