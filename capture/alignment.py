@@ -52,7 +52,7 @@ class Number:
         """
         before, after = scalar(self.old), scalar(self.new)
         computed = all(re.search(r"\.\d|[eE]", text) for text in (self.old, self.new))
-        return computed and before != after and agree(before, after, NOISE, as_ratio=False)
+        return computed and before != after and compare.within(before, after, NOISE, as_ratio=False)
 
     @property
     def named(self) -> bool:
@@ -147,16 +147,11 @@ def allowed(snippet: Snippet, name: str, old: str, new: str) -> tuple[str, bool]
     same = before == after or (math.isnan(before) and math.isnan(after))
     if name in policy.ratio:
         limit = policy.ratio[name]
-        return f"factor {limit:g}", same or agree(before, after, limit, as_ratio=True)
+        return f"factor {limit:g}", same or compare.within(before, after, limit, as_ratio=True)
     if name in policy.relative:
         limit = policy.relative[name]
-        return f"share {limit:g}", same or agree(before, after, limit, as_ratio=False)
+        return f"share {limit:g}", same or compare.within(before, after, limit, as_ratio=False)
     return ("any", True) if snippet.timing else ("none", False)
-
-
-def agree(before: float, after: float, limit: float, as_ratio: bool) -> bool:
-    """Tell whether two numbers agree; what is not finite agrees with nothing else."""
-    return math.isfinite(before - after) and compare.within(before, after, limit, as_ratio)
 
 
 def place(text: str, start: int, ends: list[int]) -> str:

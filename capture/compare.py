@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -23,11 +24,11 @@ Class = Literal[
 ]
 SAME: tuple[Class, ...] = ("number within tolerance", "volatile only", "identical")
 # Named rules for what varies and teaches nothing. A printed `hex()` is a lesson, so an address counts only inside
-# the angle brackets of a default repr.
-ADDRESS = re.compile(r"(?<=[ :])0x[0-9a-fA-F]{6,16}(?=>|[,:] [^\n>]*>)")
+# the angle brackets of a default repr, behind "at".
+ADDRESS = re.compile(r"(?<= at )0x[0-9a-fA-F]{6,16}(?=>|[,:;]? [^\n>]*>)")
 CARETS = re.compile(r"^[ |+]*[~^][~^ ]*$\n?", re.MULTILINE)
-# A number may carry a unit, as in `0.19ms` or `7.3x`; the digits of a name such as `bf16` are none.
-NUMBER = re.compile(r"(?<![\w.])[-+]?\d[\d,]*(?:\.\d+)?(?:[eE][-+]?\d+)?(?=[^\W\d]{0,3}(?!\w))")
+# A number may carry a unit, as in `0.19ms` or `7.3x`; the digits of a name such as `bf16` are none, nor is `2.13.0`.
+NUMBER = re.compile(r"(?<![\w.])[-+]?\d[\d,]*(?:\.\d+)?(?!\.\d)(?:[eE][-+]?\d+)?(?=[^\W\d]{0,3}(?!\w))")
 
 
 @dataclass(frozen=True)
@@ -88,7 +89,12 @@ def text_change(snippet: Snippet, old: str, new: str) -> Change:
 
 
 def within(before: float, after: float, limit: float, as_ratio: bool) -> bool:
-    """Tell whether two numbers agree: within a factor, or within a share of the larger one."""
+    """Tell whether two numbers agree: within a factor, or within a share of the larger one.
+
+    What is not finite agrees with nothing, not even by a share of itself.
+    """
+    if not math.isfinite(before - after):
+        return False
     if as_ratio:
         small, large = sorted((abs(before), abs(after)))
         return small > 0 and (before > 0) == (after > 0) and large <= limit * small

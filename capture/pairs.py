@@ -70,18 +70,11 @@ def pair(snippet: Snippet, old: Record, new: Record, machine: tuple[str, ...]) -
         stderr_same = compare.mask_errors(snippet, old.stderr) == compare.mask_errors(snippet, new.stderr)
         if stderr_same and all(number.noise or number.within for number in numbers):
             kind, detail = "number within tolerance", f"{NOISE} {alignment.NOISE:g}: {reasons}"
-    if kind == "number within tolerance" and not detail.startswith(NOISE) and beyond(numbers):
-        kind = "number beyond tolerance"
     why_not = incomparable(snippet, old, new, machine)
     if why_not and not comparable(snippet, kind, devices(old) != devices(new)):
         kind, detail = "not comparable", why_not
     lines, edit = difference(old, new, numbers, kind)
     return Change(new.host, snippet.id, kind, detail, (), telling(numbers), edit, lines)
-
-
-def beyond(numbers: tuple[Number, ...]) -> bool:
-    """Tell whether a named number left its tolerance."""
-    return any(number.named and not number.within for number in numbers)
 
 
 def comparable(snippet: Snippet, kind: Kind, other_device: bool) -> bool:
