@@ -88,6 +88,22 @@ def test_a_host_is_as_the_tool_wrote_it(book: Handbook, old: str, new: str, at: 
     assert "capture host init" in problem.message
 
 
+def test_a_faulty_header_makes_no_record_an_orphan(book: Handbook) -> None:
+    """The header is what is wrong; nobody is told to remove the captures of a snippet that is there."""
+    edit(book, "snippets/a/speed.py", "# ///\n", "")
+    problems = found(book).problems
+    assert {problem.path for problem in problems} == {"snippets/a/speed.py"}
+
+
+def test_a_link_among_the_captures_is_a_problem(book: Handbook) -> None:
+    """git would keep the link and not what it names."""
+    path = book.root / RECORD
+    path.rename(book.root / "elsewhere.yaml")
+    path.symlink_to(book.root / "elsewhere.yaml")
+    (problem,) = found(book).problems
+    assert str(problem) == f"{RECORD}: is a link; put the file itself there"
+
+
 def test_records_without_a_host_are_a_problem(book: Handbook) -> None:
     """Whoever has that machine writes the file."""
     (book.root / HOST).unlink()
