@@ -24,8 +24,8 @@ Class = Literal[
 ]
 SAME: tuple[Class, ...] = ("number within tolerance", "volatile only", "identical")
 # Named rules for what varies and teaches nothing. A printed `hex()` is a lesson, so an address counts only inside
-# the angle brackets of a default repr, behind "at".
-ADDRESS = re.compile(r"(?<= at )0x[0-9a-fA-F]{6,16}(?=>|[,:;]? [^\n>]*>)")
+# the angle brackets of a default repr, behind "at" or a colon.
+ADDRESS = re.compile(r"(?:(?<= at )|(?<=\w:))0x[0-9a-fA-F]{6,16}(?=>|[,:;]? [^\n>]*>)")
 CARETS = re.compile(r"^[ |+]*[~^][~^ ]*$\n?", re.MULTILINE)
 # A number may carry a unit, as in `0.19ms` or `7.3x`; the digits of a name such as `bf16` are none, nor is `2.13.0`.
 NUMBER = re.compile(r"(?<![\w.])[-+]?\d[\d,]*(?:\.\d+)?(?!\.\d)(?:[eE][-+]?\d+)?(?=[^\W\d]{0,3}(?!\w))")
