@@ -12,7 +12,7 @@ from capture.engine import fresh
 from capture.engine.contract import Outcome, Request
 from capture.errors import CaptureError
 from capture.preparation import Prepared
-from capture.probe import conditions
+from capture.probe import conditions, cpu_conditions
 from capture.probe.gpu_conditions import Gpus
 from capture.record import Conditions, Record, Runs
 from capture.snippet import Snippet
@@ -113,6 +113,7 @@ def measure_timing(
         before = conditions.read()
         outcome = execute(prepared, snippet, options.engine, stop)
         found, noise = conditions.judge(before, conditions.read(), load, gpus.since(watched))
+        found = replace(found, cores=cpu_conditions.pinning(prepared.host.cpu.core_types))
         seconds += outcome.seconds
         item = assemble.record(prepared, snippet, outcome)
         if item.status != "ok":

@@ -138,7 +138,12 @@ def power(old: Conditions | None, new: Conditions | None) -> list[str]:
     if old is None or new is None:
         return []
     found = []
-    for words, name in (("governor", "governor"), ("battery", "on_battery"), ("highest frequency", "cpu_max_mhz")):
+    for words, name in (
+        ("governor", "governor"),
+        ("battery", "on_battery"),
+        ("cores", "cores"),
+        ("highest frequency", "cpu_max_mhz"),
+    ):
         before, after = getattr(old, name), getattr(new, name)
         if before is not None and after is not None and before != after:
             found.append(f"{words}: {said(before)} -> {said(after)}")

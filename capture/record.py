@@ -60,6 +60,9 @@ class Conditions:
     cpu_mhz: int | None = field(default=None, metadata=about("highest frequency of a CPU right after it, in MHz"))
     cpu_max_mhz: int | None = field(default=None, metadata=about("highest frequency that a CPU can reach, in MHz"))
     throttled: int | None = field(default=None, metadata=about("how often heat slowed a CPU down meanwhile"))
+    cores: str | None = field(
+        default=None, metadata=about("only where cores differ: hybrid, unpinned; or to how many CPUs it was bound")
+    )
     on_battery: bool | None = field(default=None, metadata=about("whether it ran on battery, where there is one"))
 
 

@@ -17,8 +17,7 @@ import torch
 from handbooks import REPOSITORY
 from project import bare_python, environment
 
-from capture import assemble, catalogue, normalize, store
-from capture.check import prose
+from capture import assemble, catalogue, normalize, prose, store
 from capture.engine import forked, fresh
 from capture.engine.contract import Outcome, Request
 from capture.render import pages
@@ -28,10 +27,8 @@ BOOK = store.Handbook(REPOSITORY)
 SNIPPETS, PROBLEMS = store.read_snippets(BOOK)
 PUBLISHED = catalogue.read(BOOK, local=False)
 # A page to look things up in has no self-test and no exercises.
-NO_LESSON = REPOSITORY / "docs" / "reference" / "versions.md"
-LESSONS = sorted(
-    path for path in (REPOSITORY / "docs").glob("*/*.md") if path.parent.name != "contributing" and path != NO_LESSON
-)
+NO_LESSON = ("reference/versions.md", "reference/matrix.md", "reference/claims.md", "contributing/*.md")
+LESSONS = sorted(path for path in (REPOSITORY / "docs").glob("*/*.md") if not any(map(path.match, NO_LESSON)))
 FOUNDING = ("instruments", "debugging")
 DEVICE = sorted(key for key, snippet in SNIPPETS.items() if "cuda" in snippet.needs)
 LONGEST = {"debugging/debug_tour": 90, "instruments/autocast_both_tables": 61}

@@ -16,7 +16,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("errors", "versions", "normalize", "redact", "environment"),
     ("shape", "expression", "evaluation", "snippet", "host", "record", "block", "forms", "validation", "header"),
     ("engine", "probe", "store"),
-    ("state", "claims", "compare", "verification", "schemas", "edits", "alignment"),
+    ("state", "claims", "compare", "prose", "verification", "schemas", "edits", "alignment"),
     ("catalogue", "pairs", "sides", "changes", "across"),
     ("plan", "preparation", "assemble", "measure", "engines", "runner"),
     ("verifiable", "verifier", "review", "decisions"),

@@ -9,7 +9,7 @@ from handbooks import make_handbook
 from project import Project
 from properties import rows
 
-from capture.check import prose
+from capture import prose
 
 TYPED = {
     "unit": ("It takes 3.5 ms here.", "3.5 ms"),

@@ -13,16 +13,17 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pytest
-from executions import prepared, written
+from executions import case, prepared, written
 from handbooks import record
 from project import Project
 
 from capture import measure, runner
 from capture.engine.contract import Outcome, Request, Stream
 from capture.plan import Step
-from capture.probe import conditions
+from capture.probe import conditions, cpu_conditions
 from capture.probe.conditions import Reading
-from capture.record import Conditions
+from capture.record import Conditions, Runs
+from capture.render import result
 from capture.runner import Options, Result
 
 RATIO = {"values": {"slowdown": r"slowdown ([\d.]+|-|\w+)x"}, "compare": {"ratio": {"slowdown": 2.0}, "spread": 1.25}}
@@ -258,3 +259,33 @@ with open({str(log)!r}, "a") as file:
         ]
         assert overlapping == []
     assert any(one[1] < other[2] and other[1] < one[2] for one in spans for other in spans if one is not other)
+
+
+@case("host-hybrid")
+@pytest.mark.parametrize(
+    ("types", "mine", "noted"),
+    [
+        ("12 x performance + 8 x efficiency", range(20), "hybrid, unpinned"),
+        ("12 x performance + 8 x efficiency", (0, 1), "hybrid, bound to 2 CPUs"),
+        ("12 x performance + 8 x efficiency", (), "hybrid, unpinned"),
+        (None, range(20), None),
+    ],
+    ids=["unpinned", "pinned", "untold", "alike"],
+)
+def test_two_kinds_of_core_are_noted(
+    case: str, types: str | None, mine: Iterable[int], noted: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A time on one thread depends on the kind of core that the scheduler chose; the badge says so."""
+    monkeypatch.setattr(cpu_conditions, "usable", lambda: tuple(mine))
+    monkeypatch.setattr(cpu_conditions, "online", lambda: tuple(range(20)))
+    assert cpu_conditions.pinning(types) == noted
+    item = record("a/b", conditions=dataclasses.replace(CALM, cores=noted), runs=Runs(3, spread=1.04))
+    assert result.runs(item) == f"3 runs, spread 1.04×{f', {noted}' if noted else ''}"
+
+
+def test_a_timing_of_a_hybrid_host_is_recorded_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, quiet: None) -> None:
+    """The note is in the record that is stored."""
+    monkeypatch.setattr(cpu_conditions, "pinning", lambda types: "hybrid, unpinned")
+    found, _ = take(tmp_path, monkeypatch, ["2.0", "2.0", "2.0"])
+    assert found.record is not None and found.record.conditions is not None
+    assert found.record.conditions.cores == "hybrid, unpinned"

@@ -14,6 +14,8 @@ from pathlib import Path
 
 import psutil
 
+from capture.errors import plural
+
 SYSTEM = Path("/sys/devices/system/cpu")
 BUDGET = 0.2  # seconds for reading frequencies: some kernels take 10 ms for each CPU
 
@@ -47,6 +49,17 @@ def usable() -> tuple[int, ...]:
 def online() -> tuple[int, ...]:
     """Return the numbers of the CPUs that are switched on, or nothing where the system does not tell."""
     return parse_list(text_of(SYSTEM / "online"))
+
+
+def pinning(core_types: str | None) -> str | None:
+    """Say, on a processor with several kinds of core, whether a timing may have run on any of them.
+
+    A time on one thread then depends on the kind that the scheduler chose, by a factor of about two.
+    """
+    if core_types is None:
+        return None
+    mine = usable()
+    return f"hybrid, bound to {plural(len(mine), 'CPU')}" if mine and len(mine) < len(online()) else "hybrid, unpinned"
 
 
 def positions(count: int, switched_on: Sequence[int], allowed: Collection[int]) -> tuple[int, ...]:

@@ -28,6 +28,14 @@ class Links:
         """Return the script as a file to keep."""
         return f"{self.base}{quote(snippet.path)}" if self.base is not None else self.view(snippet.path)
 
+    def lesson(self, path: str) -> str | None:
+        """Return another page, given as `docs/chapter/name.md`: in the site, or its source in the repository."""
+        if self.base is None:
+            return self.view(path)
+        bare = path.removeprefix("docs/").removesuffix(".md")
+        folder = bare.removesuffix("index") if bare.endswith("/index") or bare == "index" else f"{bare}/"
+        return f"{self.base}{quote(folder)}"
+
     def view(self, path: str) -> str | None:
         """Return a file's page in the repository."""
         root = self.settings.repository

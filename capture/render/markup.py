@@ -39,6 +39,11 @@ def error(messages: list[str], sign: str, place: str) -> str:
     return rendered("error.html.j2", messages=messages, sign=sign, place=place)
 
 
+def table(view: object) -> str:
+    """Return the HTML of a table over all records."""
+    return rendered("table.html.j2", table=view)
+
+
 def value(text: str, href: str | None, title: str, kind: str) -> str:
     """Return a captured value in a sentence."""
     return rendered("value.html.j2", text=text, href=href, title=title, kind=kind)

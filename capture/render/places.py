@@ -42,13 +42,13 @@ def blocks(lines: list[str]) -> Iterator[tuple[int, int | None, str]]:
         number = number + 1 if end is None else end + 1
 
 
-def fences(text: str) -> tuple[Place, ...]:
-    """Return the capture fences of a page in order; those shown within another fence are none."""
+def fences(text: str, wanted: str = NAME) -> tuple[Place, ...]:
+    """Return the fences of a page with a name, in order; those shown within another fence are none."""
     lines = text.splitlines()
     found = []
     for start, end, info in blocks(lines):
         name, options = header(info)
-        if name == NAME:
+        if name == wanted:
             found.append(Place(start + 1, options, inside(lines[start + 1 : end]), end is not None))
     return tuple(found)
 

@@ -108,11 +108,12 @@ def gates(snippet: Snippet, found: Mapping[str, bool]) -> Iterable[Gate]:
 def runs(item: Record) -> str:
     """Say how often it ran and how well the runs agree."""
     count = item.runs.count
+    cores = f", {item.conditions.cores}" if item.conditions and item.conditions.cores else ""
     if item.runs.spread is not None:
-        return f"{plural(count, 'run')}, spread {item.runs.spread:g}×"
+        return f"{plural(count, 'run')}, spread {item.runs.spread:g}×{cores}"
     if item.runs.agree is not None and count > 1:
         return f"{plural(count, 'run')} agree" if item.runs.agree else f"{plural(count, 'run')} disagree"
-    return plural(count, "run")
+    return f"{plural(count, 'run')}{cores}"
 
 
 def failure(item: Record) -> Failure | None:
