@@ -9,8 +9,8 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from capture import catalogue, store
-from capture.check import PRIVACY_RULES, Findings, prose
+from capture import catalogue, prose, store
+from capture.check import PRIVACY_RULES, Findings
 from capture.check import check as run_rules
 from capture.cli.context import complain, handbook, say, stdout
 from capture.errors import EXIT_INVALID, EXIT_PRIVACY, CaptureError, Problem, plural, suggestion
