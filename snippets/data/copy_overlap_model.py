@@ -63,8 +63,12 @@ for load in loads.values():
 # holds = "pinned_idle == pageable_idle"
 #
 # [tool.capture.claims.all-three-overlap]
-# says  = "pinned memory, a second stream and a second buffer together are faster than any of the rest with a busy host"
+# says  = "pinned memory, a second stream and a second buffer together beat two of them with a busy host"
 # holds = "two_busy < pinned_busy and two_busy < pageable_two_busy and two_busy < one_buffer_busy"
+#
+# [tool.capture.claims.faster-than-neither]
+# says  = "with a busy host, pinned memory and a second stream beat pageable memory on one stream"
+# holds = "two_busy < pageable_busy"
 #
 # [tool.capture.claims.a-second-buffer]
 # says  = "with one buffer, two streams are as slow as one"

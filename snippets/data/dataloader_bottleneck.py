@@ -86,7 +86,7 @@ if __name__ == "__main__":
 # [tool.capture.claims.workers-hide-the-loading]
 # says  = "one worker leaves the step waiting; two outpace it, and the wait is less than a fifth of the step"
 # holds = "one_waiting > 20 and two_waiting < 20"
-# where = "cpu.count >= 2"
+# where = 'os == "linux" and cpu.count >= 2'
 #
 # [tool.capture.claims.starting-workers-costs]
 # says  = "in a second epoch, new workers take longer to the first batch than persistent ones"

@@ -73,6 +73,6 @@ print(f"rows whose activations exist at once: {len(rows)} whole, {largest} in 8+
 # holds = 'uneven_equal == "False" and uneven_angle > 5 and weighted_equal == "True"'
 #
 # [tool.capture.claims.batch-norm]
-# says  = "with batch norm no weighting helps: each part is normalised by its own statistics"
+# says  = "with batch norm in training mode, equal parts divided by their number turn the gradient"
 # holds = 'norm_equal == "False" and norm_angle > 5'
 # ///

@@ -73,6 +73,7 @@ print(f"same bits with every thread count: {keep} of {len(operations)}")
 # [tool.capture.claims.one-by-one-keeps-bits]
 # says  = "exp and seeded random numbers keep their bits with every thread count"
 # holds = 'exp == "yes   yes   yes   yes" and randn == exp'
+# where = 'os == "linux" and arch == "x86_64"'
 #
 # [tool.capture.claims.gradients-change]
 # says  = "not every result keeps its bits: the gradient of a layer norm's weight does not"

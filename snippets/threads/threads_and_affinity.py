@@ -81,12 +81,12 @@ elif __name__ == "__main__":
 # [tool.capture.claims.bind-before-the-import]
 # says  = "torch starts with one thread where the process is bound to one CPU before the import"
 # holds = "bound_before == 1"
-# where = 'os == "linux"'
+# where = 'os == "linux" and arch == "x86_64"'
 #
 # [tool.capture.claims.a-later-binding-is-not-seen]
 # says  = "a binding after the import leaves the intra-op count as it was"
 # holds = "bound_after == started"
-# where = 'os == "linux"'
+# where = 'os == "linux" and arch == "x86_64"'
 #
 # [tool.capture.claims.the-environment-is-read]
 # says  = "OMP_NUM_THREADS=1 gives one intra-op thread"
