@@ -66,14 +66,17 @@ for name, lengths in ways.items():
 # [tool.capture.claims.one-graph]
 # says = "three DynamicInts need one graph, three plain ints two, and three without dynamic shapes"
 # holds = "dynamic == 1 and plain == 2 and static == 3"
+# where = 'torch >= "2.13"'
 #
 # [tool.capture.claims.first-call-decides]
 # says = "a DynamicInt in the first call serves plain ints later; in the second call it is too late"
 # holds = "then_plain == 1 and too_late == 2"
+# where = 'torch >= "2.13"'
 #
 # [tool.capture.claims.one-is-not-special]
 # says = "starting from 1 a DynamicInt still needs only one graph"
 # holds = "from_one == 1"
+# where = 'torch >= "2.13"'
 #
 # [tool.capture.claims.not-top-level]
 # says = "the class lives in torch.fx.experimental.sym_node; torch itself has no such name"

@@ -92,4 +92,5 @@ for name, model, shapes in cases:
 # [tool.capture.claims.auto-gives-way]
 # says = "code that fixes the size is refused under DYNAMIC and quietly obeyed under AUTO"
 # holds = 'fixed_auto == "fixed" and fixed_dynamic == "UserError"'
+# where = 'torch >= "2.13" and torch < "2.15"'
 # ///

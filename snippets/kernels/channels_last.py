@@ -91,4 +91,5 @@ with torch.inference_mode():
 # [tool.capture.claims.an-island-loses-it]
 # says  = "a batch norm that converts its input and output is slower than a contiguous one"
 # holds = "norm_island > norm_plain"
+# where = 'arch == "x86_64"'
 # ///

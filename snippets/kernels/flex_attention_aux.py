@@ -89,12 +89,15 @@ for step, request in enumerate((SOLE_LSE, SOLE_MAX, SOLE_LSE), start=1):
 # [tool.capture.claims.lse-only-uncompiled]
 # says  = "on CPU tensors lse comes back uncompiled and equals logsumexp; compiled it is refused"
 # holds = 'lse_eager == "out, lse" and lse_compiled == "refused by InductorError"'
+# where = 'torch >= "2.13" and torch < "2.15"'
 #
 # [tool.capture.claims.no-max-scores]
 # says  = "on CPU tensors max_scores is refused, compiled or not"
 # holds = 'max_eager == "refused by NotImplementedError" and max_compiled == max_eager'
+# where = 'torch >= "2.13" and torch < "2.15"'
 #
 # [tool.capture.claims.refusal-switches-compile-off]
 # says  = "once max_scores was refused, the same compiled function gives the lse that it refused before"
 # holds = 'first_call == lse_compiled and third_call == lse_eager'
+# where = 'torch >= "2.13" and torch < "2.15"'
 # ///

@@ -84,8 +84,10 @@ print(f"default block_size: {readers['default block_size'].block_size}")
 # [tool.capture.claims.default-is-silently-wrong]
 # says  = "with its default block size it returns wrong weights and raises nothing"
 # holds = 'default_same == "False" and default_error > 10 * right_error'
+# where = 'torch >= "2.13" and torch < "2.15"'
 #
 # [tool.capture.claims.refusal-is-no-exception]
 # says  = "a block size smaller than the file's raises, and not a subclass of Exception"
 # holds = 'base == "BaseException"'
+# where = 'torch >= "2.13" and torch < "2.15"'
 # ///

@@ -90,7 +90,7 @@ for question, call in QUESTIONS.items():
 #
 # [tool.capture.claims.only-cuda-switches-off]
 # says  = "without a device cuda's region and scaler switch off and warn; those of mps and xpu say they are on"
-# holds = 'region_cuda == "False, warns" and scaler_cuda == region_cuda and region_mps == "True"'
+# holds = 'region_cuda == "False, warns" and scaler_cuda == region_cuda and region_mps == "True" and region_xpu == "True" and scaler_mps == "True" and scaler_xpu == "True"'
 # where = 'not gate.cuda and not gate.rocm and not gate.mps and not gate.xpu'
 #
 # [tool.capture.claims.a-foreign-region-casts-nothing]

@@ -110,9 +110,9 @@ print(f"quiet answers {counts['quiet']}, raises {counts['raises']}, absent {coun
 # holds = 'allocated_cpu == "absent" and free_cpu == "absent" and reset_cpu == "absent"'
 #
 # [tool.capture.claims.accelerator-refuses-on-a-cpu-build]
-# says  = "on a CPU build torch.accelerator refuses where torch.cuda answers"
+# says  = "on a CPU build of torch 2.13 torch.accelerator refuses where torch.cuda answers"
 # holds = 'allocated_accelerator == "raises" and allocated_cuda == 0'
-# where = 'build == "cpu" and not gate.mps and not gate.xpu'
+# where = 'build == "cpu" and not gate.mps and not gate.xpu and torch >= "2.13" and torch < "2.14"'
 #
 # [tool.capture.claims.accelerator-answers-on-a-cuda-build]
 # says  = "on a CUDA build without a device torch.accelerator answers zero too"
