@@ -84,7 +84,7 @@ for name, work in (("three names, nested", three_names), ("one name, nested", on
 # holds = "exact == events"
 #
 # [tool.capture.claims.self-adds-up]
-# says  = "self time over all rows adds up to the elapsed time, once"
+# says  = "inside one enclosing region on one thread, self time over all rows adds up to its length, once"
 # holds = "self_sum == 1 and recursive_self == 1"
 #
 # [tool.capture.claims.total-counts-levels]

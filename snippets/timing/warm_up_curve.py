@@ -79,12 +79,7 @@ print(f"new batch size, call 1    {other[0] / statistics.median(other):8.2f} tim
 # where = 'arch == "x86_64"'
 #
 # [tool.capture.claims.the-mean-inherits-it]
-# says  = "a mean over the first ten calls is higher than a mean over the ten after them"
+# says  = "a mean over calls 1 to 10 is higher than a mean over calls 10 to 19"
 # holds = "mean_with > mean_without"
 # where = 'arch == "x86_64"'
-#
-# [tool.capture.claims.a-new-shape-is-cold]
-# says  = "the first call with a new batch size takes more than 1.2 times its own median"
-# holds = "new_shape > 1.2"
-# where = 'arch == "x86_64" and os == "linux"'
 # ///
