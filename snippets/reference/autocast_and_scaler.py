@@ -88,10 +88,15 @@ for question, call in QUESTIONS.items():
 # scaled_xla = '^a CPU 1\.0 becomes +(?:\S.*?  +){3}(\S.*?)(?:  |$)'
 # scaled_cpu = '^a CPU 1\.0 becomes +(?:\S.*?  +){4}(\S.*?)(?:  |$)'
 #
-# [tool.capture.claims.only-cuda-switches-off]
-# says  = "without a device cuda's region and scaler switch off and warn; those of mps and xpu say they are on"
-# holds = 'region_cuda == "False, warns" and scaler_cuda == region_cuda and region_mps == "True" and region_xpu == "True" and scaler_mps == "True" and scaler_xpu == "True"'
-# where = 'not gate.cuda and not gate.rocm and not gate.mps and not gate.xpu'
+# [tool.capture.claims.cuda-switches-off]
+# says  = "without a device cuda's autocast region and scaler switch off and warn"
+# holds = 'region_cuda == "False, warns" and scaler_cuda == region_cuda'
+# where = 'not gate.cuda and not gate.rocm'
+#
+# [tool.capture.claims.others-say-they-are-on]
+# says  = "without a device the regions and scalers of mps and xpu say they are on"
+# holds = 'region_mps == "True" and region_xpu == region_mps and scaler_mps == region_mps and scaler_xpu == region_mps'
+# where = 'not gate.mps and not gate.xpu'
 #
 # [tool.capture.claims.a-foreign-region-casts-nothing]
 # says  = "a region of another backend leaves a product on the CPU in float32"
