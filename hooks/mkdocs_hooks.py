@@ -18,7 +18,7 @@ from mkdocs.utils import CountHandler
 from capture import store
 from capture.errors import CaptureError
 from capture.host import LOCAL
-from capture.render import site, visit
+from capture.render import near, site, visit
 from capture.render.links import Links
 
 LOG = logging.getLogger("mkdocs.capture")
@@ -104,8 +104,8 @@ def strip(context: Any, /, page: Page, **_: Any) -> Any:
 
 @event_priority(-100)
 def restore(context: Any, /, page: Page, **_: Any) -> Any:
-    """Give the page its tags back."""
-    page.content = page.meta.pop("captured_content")
+    """Give the page its tags back, and what the choice of a host in the header needs to know; search sees neither."""
+    page.content = page.meta.pop("captured_content") + near.element(BUILD[0])
     return context
 
 

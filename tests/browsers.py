@@ -98,3 +98,32 @@ def wait(condition, seconds=10):
             return found
         time.sleep(0.05)
     raise AssertionError("it never came")
+
+
+def chosen(browser):
+    """Return the host that each card with tabs shows."""
+    return browser.execute_script(
+        "const shown = {};"
+        "for (const panel of document.querySelectorAll('[role=tabpanel]'))"
+        "  if (panel.offsetParent) shown[panel.closest('.capture').id] = panel.dataset.host;"
+        "return shown"
+    )
+
+
+def tab(browser, card, label):
+    return find(browser, f"#{card} [role=tab][data-host='{label}']")
+
+
+def size(browser, width):
+    """Give the window a width, that of a telephone or of a desk."""
+    metrics = {"width": width, "height": 844, "deviceScaleFactor": 1, "mobile": width < 600}
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
+
+
+def sideways(browser):
+    """Return by how many pixels the page is wider than its window, and which cards reach beyond it."""
+    return browser.execute_script(
+        "return [document.documentElement.scrollWidth - innerWidth,"
+        " ...[...document.querySelectorAll('.capture')]"
+        ".filter(card => card.getBoundingClientRect().right > innerWidth).map(card => card.id)]"
+    )

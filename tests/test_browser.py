@@ -4,7 +4,7 @@ import json
 import time
 
 import pytest
-from browsers import CONTRAST, RECORDING, REFUSING, chromium, find, find_all, serve, wait
+from browsers import CONTRAST, RECORDING, REFUSING, chosen, chromium, find, find_all, serve, tab, wait
 from executions import case
 from handbooks import GATES, host, make_handbook, record, script
 
@@ -102,20 +102,6 @@ def page(browser, address):
     browser.get_log("browser")
     browser.get(f"{address}/page/")
     return browser
-
-
-def chosen(browser):
-    """Return the host that each card with tabs shows."""
-    return browser.execute_script(
-        "const shown = {};"
-        "for (const panel of document.querySelectorAll('[role=tabpanel]'))"
-        "  if (panel.offsetParent) shown[panel.closest('.capture').id] = panel.dataset.host;"
-        "return shown"
-    )
-
-
-def tab(browser, card, label):
-    return find(browser, f"#{card} [role=tab][data-host='{label}']")
 
 
 def test_choosing_a_host_chooses_it_everywhere_and_is_remembered(page, address):

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from browsers import CONTRAST, chromium, find, find_all, serve, wait
+from browsers import CONTRAST, chromium, find, find_all, serve, size, wait
 from handbooks import REPOSITORY
 from project import environment
 
@@ -38,12 +38,6 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     driver = chromium(tmp_path_factory.mktemp("profile"))
     yield driver
     driver.quit()
-
-
-def size(browser: Any, width: int) -> None:
-    """Give the window a width, that of a telephone or of a desk."""
-    metrics = {"width": width, "height": 844, "deviceScaleFactor": 1, "mobile": width < 600}
-    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
 
 
 @pytest.mark.parametrize("page", PAGES)
