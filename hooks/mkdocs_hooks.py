@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import logging
+import os
 import re
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -18,13 +20,15 @@ from mkdocs.utils import CountHandler
 from capture import store
 from capture.errors import CaptureError
 from capture.host import LOCAL
-from capture.render import site, visit
+from capture.render import moved, site, visit
 from capture.render.links import Links
 
 LOG = logging.getLogger("mkdocs.capture")
 # What MkDocs tells once and asks for later; a hooks file has no object to keep it in.
 SERVING: list[bool] = []
 BUILD: list[site.Site] = []
+SECTIONS: dict[str, list[str]] = {}  # of each page, by its address
+ADD_ADDRESSES = "CAPTURE_ADDRESSES"
 LOCAL_FILES = f"captures/{LOCAL}/"
 BLOCK = re.compile(r"<pre\b.*?</pre>", re.DOTALL)
 HIGHLIGHT = re.compile(r'</?span\b[^>]*>|<a id="__codelineno[^>]*></a>')
@@ -59,6 +63,7 @@ def on_pre_build(config: MkDocsConfig) -> None:
     except CaptureError as error:
         raise PluginError(str(error)) from error
     BUILD[:] = [known]
+    SECTIONS.clear()
     fault = site.default_host_problem(known.catalogue, known.settings)
     damaged = [item for item in known.catalogue.problems if item.path.startswith(store.CAPTURES)]
     for problem in [*damaged, *([fault] if fault else [])]:
@@ -87,11 +92,27 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, **_: Any) 
     page.edit_url = Links(known.settings).edit(path)
 
 
-def on_page_content(html: str, page: Page, **_: Any) -> None:
+def on_page_content(html: str, page: Page, config: MkDocsConfig, **_: Any) -> str:
     """End a page: log what was wrong with it, and tell the link check which anchors its cards have."""
     for problem in visit.leave(html):
         LOG.warning("%s", problem)
     page.present_anchor_ids = (page.present_anchor_ids or set()) | set(OWN_ID.findall(html))
+    address = moved.address(page.file.src_uri)
+    SECTIONS[address] = list(sections(page.toc))
+    return html + moved.signposts(address, moves(config))
+
+
+def sections(entries: Iterable[Any]) -> Iterator[str]:
+    """Yield the ids of a table of contents."""
+    for entry in entries:
+        yield entry.id
+        yield from sections(entry.children)
+
+
+def moves(config: MkDocsConfig) -> moved.Moves:
+    """Return what mkdocs.yml says about pages and sections that moved."""
+    plugin = config.plugins.get("redirects")
+    return moved.moves(plugin.config["redirect_maps"] if plugin else {}, config.extra.get("moved"))
 
 
 @event_priority(100)
@@ -110,6 +131,21 @@ def restore(context: Any, /, page: Page, **_: Any) -> Any:
 
 
 on_page_context = CombinedEvent(strip, restore)
+
+
+@event_priority(-100)  # after the plugin, whose pages lose the section
+def on_post_build(config: MkDocsConfig) -> None:
+    """Lead on from old addresses, and name those that were published and are lost."""
+    path, moving = book(config).root / moved.LIST, moves(config)
+    listed = path.read_text("utf-8").splitlines() if path.is_file() else []
+    for old in moving.pages:
+        file = Path(config.site_dir, old.strip("/"), "index.html")
+        if file.is_file() and old not in SECTIONS:
+            file.write_text(moved.stub(old, moving, listed, SECTIONS), "utf-8")
+    for problem in moved.problems(listed, moving, SECTIONS):
+        LOG.warning("%s", problem)
+    if os.environ.get(ADD_ADDRESSES):
+        path.write_text("".join(f"{place}\n" for place in sorted({*listed, *moved.listing(SECTIONS)})), "utf-8")
 
 
 def on_serve(server: LiveReloadServer, config: MkDocsConfig, **_: Any) -> LiveReloadServer:

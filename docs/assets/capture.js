@@ -2,6 +2,20 @@
 (() => {
   "use strict";
 
+  /* The old address of a section that left its page leads on. */
+  const follow = () => {
+    let name = location.hash.slice(1);
+    try {
+      name = decodeURIComponent(name);
+    } catch {
+      /* a stray % is part of the name */
+    }
+    const link = name && document.getElementById(name)?.closest(".capture-moved > *")?.querySelector("a");
+    if (link) location.replace(link.href);
+  };
+  follow();
+  window.addEventListener("hashchange", follow);
+
   const KEY = "capture.host";
   const cards = [...document.querySelectorAll(".capture")];
 
