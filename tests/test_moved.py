@@ -96,6 +96,8 @@ def test_addresses_are_relative(start: str, place: str, seen: str) -> None:
         (REDIRECTS, "mixed/casts.md#one-cast: mixed/autocast.md#training", (), "#one-cast still stands on its page"),
         (REDIRECTS, "gone.md#a: mixed/autocast.md#training", (), "the page of /gone/#a is gone"),
         (REDIRECTS, "precision/autocast.md#a: mixed/casts.md#no", (), "leads to /mixed/casts/#no, which is not there"),
+        ("mixed/casts.md: mixed/autocast.md", "", (), "redirect_maps: /mixed/casts/ still stands"),
+        ("", "mixed/casts.md: mixed/autocast.md", (), "extra.moved: write each line as"),
         ("old.md: gone.md", "", (), "Redirect target 'gone.md' does not exist!"),
     ],
 )
@@ -106,6 +108,7 @@ def test_a_lost_address_fails_a_strict_build(
     done = make(tmp_path, redirects, sections, listed).build()
     assert done.returncode == 1
     assert message in done.stderr
+    assert "Traceback" not in done.stderr
 
 
 def test_addresses_are_added_and_never_taken_out(tmp_path: Path) -> None:

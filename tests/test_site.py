@@ -187,7 +187,7 @@ def test_no_page_asks_another_server(tmp_path):
 
 @case("site-strict-anchor")
 def test_the_real_configuration_is_strict(case):
-    """Every validation warns, anchors included; no plugin but search and redirects; no address that the theme would ask."""
+    """Every validation warns, anchors included; two plugins and no more; no address that the theme would ask."""
     config = read_site_config(store.Handbook(REPOSITORY))
     assert config["strict"] is True
     assert set(config["validation"]["links"].values()) == {"warn"}

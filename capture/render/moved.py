@@ -9,9 +9,10 @@ from __future__ import annotations
 import posixpath
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from capture import store
-from capture.errors import Problem
+from capture.errors import CaptureError, Problem
 from capture.render import markup
 
 LIST = "published.txt"
@@ -37,11 +38,16 @@ def address(place: str) -> str:
     return f"/{folder}{mark}{fragment}"
 
 
-def moves(pages: Mapping[str, str] | None, sections: Mapping[str, str] | None) -> Moves:
-    """Return what mkdocs.yml says: `redirect_maps` of the plugin, and `extra.moved`."""
+def moves(pages: Mapping[str, str] | None, sections: Any) -> Moves:
+    """Return what mkdocs.yml says: `redirect_maps` of the plugin, and `extra.moved`; raises CaptureError."""
+    if not isinstance(sections or {}, Mapping) or not all(
+        "#" in str(old) and new for old, new in (sections or {}).items()
+    ):
+        message = "extra.moved: write each line as old/page.md#old-section: new/page.md#section"
+        raise CaptureError(Problem(store.CONFIG, 0, message, "moved"))
     return Moves(
         {address(old): address(str(new)) for old, new in (pages or {}).items()},
-        {address(old): address(str(new)) for old, new in (sections or {}).items()},
+        {address(str(old)): address(str(new)) for old, new in given.items()},
     )
 
 
@@ -81,6 +87,10 @@ def problems(listed: Iterable[str], moved: Moves, anchors: Anchors) -> list[Prob
             where = "extra.moved" if "#" in place else "the redirects plugin's redirect_maps"
             message = f"{place} was published and leads nowhere now; name its new place under {where} in {store.CONFIG}"
             found.append(Problem(LIST, line, message, "moved"))
+    for old in moved.pages:
+        if old in anchors:
+            message = f"redirect_maps: {old} still stands, and the redirect would take its place; take the entry out"
+            found.append(Problem(store.CONFIG, 0, message, "moved"))
     for old, new in moved.sections.items():
         if stands(old, anchors):
             message = f"extra.moved: {old} still stands on its page; take the entry out"
