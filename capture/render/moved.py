@@ -40,9 +40,8 @@ def address(place: str) -> str:
 
 def moves(pages: Mapping[str, str] | None, sections: Any) -> Moves:
     """Return what mkdocs.yml says: `redirect_maps` of the plugin, and `extra.moved`; raises CaptureError."""
-    if not isinstance(sections or {}, Mapping) or not all(
-        "#" in str(old) and new for old, new in (sections or {}).items()
-    ):
+    given = sections or {}
+    if not isinstance(given, Mapping) or not all("#" in str(old) and new for old, new in given.items()):
         message = "extra.moved: write each line as old/page.md#old-section: new/page.md#section"
         raise CaptureError(Problem(store.CONFIG, 0, message, "moved"))
     return Moves(
