@@ -129,7 +129,7 @@ def test_every_page_has_a_copy_in_markdown(site: Path) -> None:
     for address, html in pages(site).items():
         copy = site / address / "index.md"
         text = copy.read_text("utf-8")
-        assert head(html, r'<link rel="alternate" type="text/markdown" href="([^"]+)"') == ["index.md"]
+        assert head(html, r'<link rel="alternate describedby" type="text/markdown" href="([^"]+)"') == ["index.md"]
         if not address.startswith("contributing/"):
             assert "#!captured" not in text
         assert re.findall(r"^[> ]*`{3,}capture", text, re.MULTILINE) == []
