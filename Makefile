@@ -5,7 +5,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c const
 export NO_MKDOCS_2_WARNING := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help site build serve capture test test-all bench lint check clean
+.PHONY: help site build serve published capture test test-all bench lint check clean
 
 help:
 	@echo "make site     capture what this machine can run, build the site into site/"
@@ -14,6 +14,7 @@ help:
 	@echo "make test-all the tests, and every deterministic snippet under both engines (some minutes)"
 	@echo "make capture  only capture, into docs/captures/local/"
 	@echo "make check    only the static rules over snippets, records and pages"
+	@echo "make published  add the site's addresses to published.txt, whose lines lead somewhere for ever"
 	@echo "make bench    time the runner against plain loops and other tools (installs those into .venv-bench)"
 
 # Stamps, so that a second call installs nothing.
@@ -49,6 +50,10 @@ build: .venv/.site
 site: capture build
 	@echo
 	@echo "The site is in site/; look at it with: make serve"
+
+# What stands in published.txt is never taken out: a page or section that moves gets its new place in mkdocs.yml.
+published: .venv/.site
+	@CAPTURE_PUBLISH=1 CAPTURE_ADDRESSES=add $(BIN)/mkdocs build --strict
 
 serve: .venv/.site
 	@$(BIN)/mkdocs serve

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import logging
+import os
 import re
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,19 +14,23 @@ from mkdocs.exceptions import PluginError
 from mkdocs.livereload import LiveReloadServer
 from mkdocs.plugins import CombinedEvent, event_priority
 from mkdocs.structure.files import File, Files
+from mkdocs.structure.nav import Navigation
 from mkdocs.structure.pages import Page
 from mkdocs.utils import CountHandler
 
 from capture import store
 from capture.errors import CaptureError
 from capture.host import LOCAL
-from capture.render import near, site, visit
+from capture.render import moved, near, plain, site, visit
 from capture.render.links import Links
 
 LOG = logging.getLogger("mkdocs.capture")
 # What MkDocs tells once and asks for later; a hooks file has no object to keep it in.
 SERVING: list[bool] = []
 BUILD: list[site.Site] = []
+NAV: list[Navigation] = []
+SECTIONS: dict[str, list[str]] = {}  # of each page, by its address
+ADD_ADDRESSES = "CAPTURE_ADDRESSES"
 LOCAL_FILES = f"captures/{LOCAL}/"
 BLOCK = re.compile(r"<pre\b.*?</pre>", re.DOTALL)
 HIGHLIGHT = re.compile(r'</?span\b[^>]*>|<a id="__codelineno[^>]*></a>')
@@ -56,9 +62,11 @@ def on_pre_build(config: MkDocsConfig) -> None:
     """
     try:
         known = site.load(book(config), {"extra": config.extra}, local=not site.published())
+        moves(config)
     except CaptureError as error:
         raise PluginError(str(error)) from error
     BUILD[:] = [known]
+    SECTIONS.clear()
     fault = site.default_host_problem(known.catalogue, known.settings)
     damaged = [item for item in known.catalogue.problems if item.path.startswith(store.CAPTURES)]
     for problem in [*damaged, *([fault] if fault else [])]:
@@ -78,20 +86,44 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     return files
 
 
+def seen(page: Page) -> visit.Page:
+    """Return a page with its whole text, so that lines count as an editor counts them, and the way to the root."""
+    text = (page.file.content_string or "").replace("\r\n", "\n")
+    return visit.Page(f"docs/{page.file.src_uri}", text, "../" * page.url.count("/") or "./")
+
+
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, **_: Any) -> None:
-    """Begin a page: its whole text, so that lines count as an editor counts them, and where the site's root is."""
-    known = BUILD[0]
-    path = f"docs/{page.file.src_uri}"
-    base = "../" * page.url.count("/") or "./"
-    visit.enter(known, visit.Page(path, page.file.content_string.replace("\r\n", "\n"), base))
-    page.edit_url = Links(known.settings).edit(path)
+    """Begin a page."""
+    known, here = BUILD[0], seen(page)
+    visit.enter(known, here)
+    page.edit_url = Links(known.settings).edit(here.path)
 
 
-def on_page_content(html: str, page: Page, **_: Any) -> None:
-    """End a page: log what was wrong with it, and tell the link check which anchors its cards have."""
+def on_page_content(html: str, page: Page, config: MkDocsConfig, **_: Any) -> str:
+    """End a page: lay a copy in Markdown beside it, log what was wrong, and tell the link check its cards' anchors."""
+    if here := visit.current():
+        copy = Path(config.site_dir, page.url, "index.md")
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        copy.write_text(plain.copy(here, page.markdown or ""), "utf-8")
     for problem in visit.leave(html):
         LOG.warning("%s", problem)
     page.present_anchor_ids = (page.present_anchor_ids or set()) | set(OWN_ID.findall(html))
+    address = moved.address(page.file.src_uri)
+    SECTIONS[address] = list(sections(page.toc))
+    return html + moved.signposts(address, moves(config))
+
+
+def sections(entries: Iterable[Any]) -> Iterator[str]:
+    """Yield the ids of a table of contents."""
+    for entry in entries:
+        yield entry.id
+        yield from sections(entry.children)
+
+
+def moves(config: MkDocsConfig) -> moved.Moves:
+    """Return what mkdocs.yml says about pages and sections that moved."""
+    plugin = config.plugins.get("redirects")
+    return moved.moves(plugin.config["redirect_maps"] if plugin else {}, config.extra.get("moved"))
 
 
 @event_priority(100)
@@ -110,6 +142,41 @@ def restore(context: Any, /, page: Page, **_: Any) -> Any:
 
 
 on_page_context = CombinedEvent(strip, restore)
+
+
+def on_post_template(output: str, template_name: str, config: MkDocsConfig, **_: Any) -> str:
+    """Write no sitemap where the site's address is unknown: it would list nothing."""
+    return output if config.site_url or template_name != "sitemap.xml" else ""
+
+
+def on_nav(nav: Navigation, **_: Any) -> None:
+    """Keep the pages in their order."""
+    NAV[:] = [nav]
+
+
+def entries(nav: Navigation) -> Iterator[plain.Entry]:
+    """Yield every page under the first of its sections, in the order of the site; what is in none comes last."""
+    for page in nav.pages:
+        above = page.ancestors[-1].title if page.ancestors else ""
+        said = str(page.meta.get("description", ""))
+        yield plain.Entry(above or "Start", str(page.title), moved.address(page.file.src_uri), said)
+
+
+@event_priority(-100)  # after the plugin, whose pages lose the section
+def on_post_build(config: MkDocsConfig) -> None:
+    """List the pages for language models, lead on from old addresses, and name the published ones that are lost."""
+    path, moving = book(config).root / moved.LIST, moves(config)
+    listed = path.read_text("utf-8").splitlines() if path.is_file() else []
+    for old in moving.pages:
+        file = Path(config.site_dir, old.strip("/"), "index.html")
+        if file.is_file() and old not in SECTIONS:
+            file.write_text(moved.stub(old, moving, listed, SECTIONS), "utf-8")
+    text = plain.index(config.site_name, config.site_description or "", entries(NAV[0]), config.site_url or "")
+    Path(config.site_dir, "llms.txt").write_text(text, "utf-8")
+    for problem in moved.problems(listed, moving, SECTIONS):
+        LOG.warning("%s", problem)
+    if os.environ.get(ADD_ADDRESSES):
+        path.write_text("".join(f"{place}\n" for place in sorted({*listed, *moved.listing(SECTIONS)})), "utf-8")
 
 
 def on_serve(server: LiveReloadServer, config: MkDocsConfig, **_: Any) -> LiveReloadServer:

@@ -173,6 +173,7 @@ def make_handbook(
     handbook = Handbook(folder)
     handbook.write("mkdocs.yml", config(default_host or (hosts[0].label if hosts else None), pages))
     shutil.copytree(REPOSITORY / "hooks", folder / "hooks", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(REPOSITORY / "overrides", folder / "overrides")
     shutil.copytree(REPOSITORY / "docs" / "assets", folder / "docs" / "assets")
     (folder / "snippets").mkdir(exist_ok=True)
     for snippet_id, text in (snippets or {}).items():

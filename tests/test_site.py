@@ -187,12 +187,15 @@ def test_no_page_asks_another_server(tmp_path):
 
 @case("site-strict-anchor")
 def test_the_real_configuration_is_strict(case):
-    """Every validation warns, anchors included; no plugin but search; no address that the theme would ask."""
+    """Every validation warns, anchors included; two plugins and no more; no address that the theme would ask."""
     config = read_site_config(store.Handbook(REPOSITORY))
     assert config["strict"] is True
     assert set(config["validation"]["links"].values()) == {"warn"}
     assert config["validation"]["links"]["anchors"] == "warn"
-    assert [next(iter(plugin)) if isinstance(plugin, dict) else plugin for plugin in config["plugins"]] == ["search"]
+    assert [next(iter(plugin)) if isinstance(plugin, dict) else plugin for plugin in config["plugins"]] == [
+        "search",
+        "redirects",
+    ]
     assert config["theme"]["font"] is False
     assert "repo_url" not in config
 

@@ -39,6 +39,7 @@ def render(here: Visit, body: str, options: Mapping[str, Any], line: int, md: An
     known = here.targets.setdefault(asked.snippet.id, set())
     uid = here.uid(asked.snippet)
     view = card.card(here.site, asked, here.links, uid, indexed=not known)
+    here.cards[uid] = view
 
     def highlight(text: str, first: int, block_id: str) -> str:
         page_highlighter = md.preprocessors["fenced_code_block"].highlight

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 from capture import claims
@@ -10,6 +11,7 @@ from capture.host import LOCAL
 from capture.render import absence, markup, request, visit
 from capture.render.card import first_uid
 from capture.render.request import ValueRequest
+from capture.render.site import Site
 from capture.render.text import day
 from capture.render.visit import LOG, Visit
 
@@ -34,12 +36,23 @@ def formatter(source: str, _language: str, _class: str, md: Any) -> str:
     return markup.value(source, None, message, f"error {sign}")
 
 
-def render(here: Visit, asked: ValueRequest) -> str:
-    """Return the value's HTML; raises CaptureError where the host has no record that holds it."""
-    snippet, site = asked.snippet, here.site
-    label = asked.host or site.default_host
+@dataclass(frozen=True)
+class Found:
+    """A captured value, what it was got on, and whether that is current; `label` is None where nothing is captured."""
+
+    snippet: str
+    label: str | None
+    text: str
+    title: str
+    kind: str
+
+
+def find(site: Site, asked: ValueRequest) -> Found:
+    """Return the value; raises CaptureError where the host has no record that holds it."""
+    snippet, label = asked.snippet, asked.host or site.default_host
     if label is None or site.default_host is None:
-        return markup.value("not captured", None, f"no host has captured yet: {absence.command(snippet)}", "none")
+        said = f"no host has captured yet: {absence.command(snippet)}"
+        return Found(snippet.id, None, "not captured", said, "none")
     item = site.catalogue.records.get((label, snippet.id))
     if item is None:
         others = [other.host for other in site.catalogue.of_snippet(snippet.id) if other.host != LOCAL]
@@ -51,8 +64,14 @@ def render(here: Visit, asked: ValueRequest) -> str:
     facts = [environment.chip, f"torch {environment.torch}", day(item.captured), str(state)]
     if item.status != "ok":
         facts.append(f"ended with {item.status}")
-    title = f"captured on {'; '.join(facts)}"
-    return markup.value(found.text, target(here, asked, label), title, state.kind)
+    return Found(snippet.id, label, found.text, f"captured on {'; '.join(facts)}", state.kind)
+
+
+def render(here: Visit, asked: ValueRequest) -> str:
+    """Return the value's HTML; raises CaptureError where the host has no record that holds it."""
+    found = find(here.site, asked)
+    href = target(here, asked, found.label) if found.label else None
+    return markup.value(found.text, href, found.title, found.kind)
 
 
 def target(here: Visit, asked: ValueRequest, label: str) -> str | None:

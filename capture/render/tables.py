@@ -45,10 +45,7 @@ def formatter(source: str, _language: str, _class: str, _options: Any, md: Any, 
     text = here.page.text if here.page else ""
     line = next((place.line for place in places.fences(text, "capture-table") if place.body == name), 0)
     try:
-        if name not in TABLES:
-            known = suggestion(name, TABLES) or f"; there are: {', '.join(TABLES)}"
-            raise CaptureError(f'no table "{name}"{known}')
-        return markup.table(TABLES[name](here))
+        return markup.table(named_table(here, name))
     except CaptureError as error:
         return refuse(here, line, [str(problem) for problem in error.problems])
     # superfences swallows what it does not know, leaves raw text and lets the build succeed
@@ -124,6 +121,17 @@ def typed(here: Visit) -> Table:
 
 
 TABLES: Mapping[str, Callable[[Visit], Table]] = {"hosts": hosts, "matrix": matrix, "claims": claims, "typed": typed}
+
+
+def named_table(here: Visit, name: str) -> Table:
+    """Return a table, drawn once a page; raises CaptureError with the nearest name where there is none."""
+    if name not in TABLES:
+        known = suggestion(name, TABLES) or f"; there are: {', '.join(TABLES)}"
+        raise CaptureError(f'no table "{name}"{known}')
+    if name not in here.tables:
+        here.tables[name] = TABLES[name](here)
+    found: Table = here.tables[name]
+    return found
 
 
 def published(here: Visit) -> list[str]:

@@ -24,6 +24,7 @@ from capture.errors import Problem
 from capture.render import places, site
 from capture.render.card import first_uid
 from capture.render.links import Links
+from capture.render.model import Card
 from capture.render.site import Site
 from capture.snippet import Snippet
 
@@ -53,6 +54,9 @@ class Visit:
         self.targets: dict[str, set[str]] = {}
         self.problems: list[tuple[str, Problem]] = []
         self.signs = 0
+        # What was drawn, by the card's id or the table's name, so that a copy of the page need not draw it again.
+        self.cards: dict[str, Card] = {}
+        self.tables: dict[str, Any] = {}
         self.fences = list(places.fences(page.text)) if page else []
         self.inlines = list(places.inlines(page.text)) if page else []
 
@@ -145,6 +149,11 @@ def leave(rendered: str) -> list[Problem]:
     visit = CURRENT.get()
     CURRENT.set(None)
     return visit.done(rendered) if visit else []
+
+
+def current() -> Visit | None:
+    """Return the page that was entered and not left."""
+    return CURRENT.get()
 
 
 def of(md: Any) -> Visit:

@@ -2,6 +2,20 @@
 (() => {
   "use strict";
 
+  /* The old address of a section that left its page leads on. */
+  const follow = () => {
+    let name = location.hash.slice(1);
+    try {
+      name = decodeURIComponent(name);
+    } catch {
+      /* a stray % is part of the name */
+    }
+    const link = name && document.getElementById(name)?.closest(".capture-moved > *")?.querySelector("a");
+    if (link) location.replace(link.href);
+  };
+  follow();
+  window.addEventListener("hashchange", follow);
+
   const KEY = "capture.host";
   const initial = new WeakMap(); // the tab that the author or the build chose, by card
   let mine = ""; // the reader's host; empty: none chosen
