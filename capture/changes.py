@@ -9,7 +9,18 @@ from capture import compare, host, store
 from capture.catalogue import Catalogue
 from capture.errors import Problem, plural
 from capture.pairs import KINDS, POLICY, Change, Kind, causes_of, environment_changes, pair
-from capture.sides import HIDDEN, PRIVATE, Key, Sides, beside, broken_claims, sorted_out, touched, unreadable
+from capture.sides import (
+    HIDDEN,
+    PRIVATE,
+    Key,
+    Sides,
+    beside,
+    broken_claims,
+    lost_values,
+    sorted_out,
+    touched,
+    unreadable,
+)
 
 
 @dataclass(frozen=True)
@@ -35,7 +46,9 @@ class Changes:
     def failing(self) -> tuple[str, ...]:
         """Why this must not be merged: everything invalid or private, broken claims, failures, causeless changes."""
         found = [str(problem) for problem in self.problems]
-        return tuple(dict.fromkeys([*found, *(item.failing for item in self.records if item.failing)]))
+        said = [problem.message for problem in self.problems]
+        own = (item.failing for item in self.records if item.failing)
+        return tuple(dict.fromkeys([*found, *(words for words in own if not any(part in words for part in said))]))
 
     @property
     def private(self) -> bool:
@@ -138,6 +151,8 @@ def changed(sides: Sides, key: Key, was: Key) -> Change | None:
         found = replace(found, failing=f"{where}: {found.detail}" if old.status == "ok" else "")
     elif broken:
         found = replace(found, kind="claim broken", detail="; ".join(broken), failing=f"{where}: {broken[0]}")
+    elif lost := lost_values(head, key, sides.new_states):
+        found = replace(found, failing=f"{where}: {lost[0]}")
     elif found.quiet and stale:
         found = replace(found, kind="stale", detail="; ".join(sides.new_states[key].reasons))
     elif found.kind in ("text changed", "number beyond tolerance") and not snippet.timing and not {*causes} - {POLICY}:

@@ -59,14 +59,20 @@ class HostBroken(CaptureError):
     """The host cannot execute snippets at all (no interpreter, torch fails to import)."""
 
 
-def suggestion(name: str, known: Iterable[str]) -> str:
-    """Return `; did you mean "x"?` for the nearest known name, or a list of a few known ones, or nothing."""
+def nearest(name: str, known: Iterable[str]) -> str:
+    """Return `; did you mean "x"?` for the nearest known name, or nothing."""
     names = sorted(set(known))
     near = difflib.get_close_matches(name, names, n=1, cutoff=0.6)
     if not near and len(name) >= 3:  # a part of a name is what people remember
         near = [known for known in names if name in known]
-    if near:
-        return f'; did you mean "{near[0]}"?'
+    return f'; did you mean "{near[0]}"?' if near else ""
+
+
+def suggestion(name: str, known: Iterable[str]) -> str:
+    """Return `; did you mean "x"?` for the nearest known name, or a list of a few known ones, or nothing."""
+    names = sorted(set(known))
+    if near := nearest(name, names):
+        return near
     if not names:
         return ""
     if len(names) <= 12:

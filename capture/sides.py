@@ -107,3 +107,17 @@ def broken_claims(cat: Catalogue, key: Key, states: States) -> dict[str, str]:
         if judged.verdict == "fails":
             broken[claim.id] = f"claim {claim.id} ({claim.says}): {judged.reason}"
     return broken
+
+
+def lost_values(cat: Catalogue, key: Key, states: States) -> list[str]:
+    """Return the named values that the output of one record no longer holds, in words."""
+    snippet, item = cat.snippets.get(key[1]), cat.records.get(key)
+    if snippet is None or item is None or unjudged(item, states[key]):
+        return []
+    lost = []
+    for name in snippet.values:
+        try:
+            claims.value(snippet, name, item)
+        except CaptureError as error:
+            lost.append(str(error))
+    return lost

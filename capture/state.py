@@ -90,9 +90,12 @@ def of_record(snippet: Snippet | None, item: Record, latest: Newest) -> State:
 
 
 def of_absence(snippet: Snippet, gates: Mapping[str, bool] | None) -> State:
-    """Return the state where a host has no record; `gates` are those its other records show, if any."""
+    """Return the state where a host has no record; `gates` are those its other records show, if any.
+
+    Records keep no gate about a module, so whether it is there is not known, and does not count as unmet.
+    """
     if gates is not None:
-        unmet = unmet_gates(snippet, gates)
+        unmet = [gate for gate in unmet_gates(snippet, gates) if "module:" not in gate or gate.lstrip("!") in gates]
         if unmet:
             return State("gate unmet", tuple(gate_words(gate) for gate in unmet))
     return State("missing")

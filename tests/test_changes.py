@@ -142,6 +142,17 @@ def test_a_renamed_snippet_keeps_its_history(tmp_path: Path) -> None:
     assert kinds(found) == {"a/one on epyc": "invalid"}
 
 
+def test_a_value_that_is_lost_must_not_be_merged(tmp_path: Path) -> None:
+    """A new torch explains other words, but not a figure that prose takes from them and no longer finds."""
+    snippet = script('print("a 1")', values={"a": r"a (\d+)"})
+    after = record("a/one", stdout="the letter a: 1\n", torch="2.14.1+cpu")
+    found = between(tmp_path, {"snippets": {"a/one": snippet}}, {"snippets": {"a/one": snippet}, "records": [after]})
+    (change,) = found.records
+    assert change.kind == "text changed"
+    assert "its pattern matches nothing" in change.failing
+    assert len(found.failing) == 1  # the rule about the header says the same
+
+
 def test_what_never_fails_is_a_timing(tmp_path: Path) -> None:
     """Beyond its factor, with nothing to explain it, a timing is to be read and no more."""
     snippets = {"a/speed": TIMING}

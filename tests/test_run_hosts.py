@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import os
+import re
 import shutil
 import sys
 from collections.abc import Callable
@@ -59,6 +60,24 @@ def test_new_label_writes_the_facts_and_says_so(project: Project) -> None:
     assert not result.changed
     assert project.record("demo/plain", "desk-cpu").host == "desk-cpu"
     assert project.run("--host", "desk-cpu").untouched
+
+
+def test_a_new_label_close_to_a_known_one_is_pointed_out(project: Project) -> None:
+    """A slip begins another host; whoever made it sees so at once."""
+    project.run("--host", "desk-cpu")
+    assert 'host.yaml; did you mean "desk-cpu"?' in project.run("--host", "desk-cup").out
+    assert "did you mean" not in project.run("--host", "h200").out
+
+
+def test_an_edited_fingerprint_is_written_again(project: Project) -> None:
+    """The facts say which machine it is; the remedy that check names works."""
+    project.run("--host", "desk-cpu")
+    path = project.root / "docs/captures/desk-cpu/host.yaml"
+    before = path.read_text("utf-8")
+    path.write_text(re.sub(r"(fingerprint: )\w{8}", r"\g<1>00000000", before), "utf-8")
+    assert "its fingerprint does not match" in project.capture("check", "--records-only").err
+    assert project.capture("host", "init", "desk-cpu", "--python", project.python).code == 0
+    assert path.read_text("utf-8") == before
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -130,6 +131,14 @@ def test_an_absent_record_is_missing_or_cannot_be(
 ) -> None:
     """A host without the gate misses nothing; of a host that never captured nobody knows."""
     assert state.of_absence(snippet, gates) == found
+
+
+def test_what_no_record_tells_is_not_held_against_a_host(snippet: Snippet) -> None:
+    """Records keep no gate about a module: without one that says it is absent, the result is missing."""
+    asks = replace(snippet, needs=("module:onnx",))
+    assert state.of_absence(asks, {"cuda": False}) == State("missing")
+    found = state.of_absence(asks, {"module:onnx": False})
+    assert found == State("gate unmet", ("needs the module onnx",))
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ import typer
 from capture import preparation, shape, store
 from capture.cli.context import complain, handbook, say
 from capture.errors import EXIT_ATTENTION, CaptureError
-from capture.host import Host, check_label
+from capture.host import Host, check_label, identified
 from capture.probe import facts
 from capture.probe.interpreter import this_interpreter
 from capture.probe.torch_probe import TorchFacts, TorchRequest, probe_torch
@@ -104,6 +104,8 @@ def init(
         complain(error.problems)
         known = None  # damaged; the remedy is to write it again
     here = report(label, python)[0].host
+    if known is not None:  # an edited fingerprint says nothing; the facts do
+        known = identified(known)
     if known is not None and not preparation.same_machine(known, here):
         preparation.refuse(known, label, here)
     here = dataclasses.replace(here, title=title or (known.title if known else here.title))

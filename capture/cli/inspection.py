@@ -18,6 +18,7 @@ from capture.host import run_option
 from capture.report import comparison, github, matrix
 
 FORMATS = ("text", "github")
+NAMED = 8  # missing results that a note names; the others are counted
 
 
 def check(
@@ -66,7 +67,7 @@ def check(
     if found.problems:
         complain([f"{plural(len(found.problems), 'problem')} in {counted}"])
         raise typer.Exit(EXIT_PRIVACY if found.private else EXIT_INVALID)
-    say(f"checked {counted}: no problem, {plural(len(found.notes), 'note')}")
+    say(f"checked {counted}: no problem, {plural(len(notes), 'note')}")
 
 
 def annotate(found: Findings, prefix: str) -> None:
@@ -99,7 +100,9 @@ def summed(notes: Iterable[Problem]) -> list[Problem]:
         else:
             result.append(note)
     for label, keys in missing.items():
-        message = f"{len(keys)} missing ({', '.join(keys)}); capture on that host: capture run{run_option(label)}"
+        rest = f" and {len(keys) - NAMED} more" if len(keys) > NAMED else ""
+        named = f"{', '.join(keys[:NAMED])}{rest}"
+        message = f"{len(keys)} missing ({named}); capture on that host: capture run{run_option(label)}"
         result.append(Problem(f"{store.CAPTURES}/{label}/host.yaml", 0, message, "missing"))
     return result
 

@@ -15,7 +15,7 @@ from capture.claims import Judgement
 from capture.cli.context import complain, handbook, say, stderr
 from capture.cli.following import EXIT_INTERRUPTED, follow
 from capture.engines import Engines, choice
-from capture.errors import EXIT_ATTENTION, EXIT_INVALID, EXIT_OK, EXIT_PRIVACY, CaptureError
+from capture.errors import EXIT_ATTENTION, EXIT_INVALID, EXIT_OK, EXIT_PRIVACY, CaptureError, nearest
 from capture.host import LOCAL
 from capture.measure import PATIENCE
 from capture.plan import Plan
@@ -124,7 +124,8 @@ def prepare_host(decision: Decision, cat: Catalogue, label: str) -> None:
     if known is None or known.label != label or (label == LOCAL and known != here):
         keep_host(book, here)
         if label != LOCAL:
-            say(f"new host {label}: {book.relative(book.host_path(label))}")
+            others = [name for name in book.labels() if name not in (label, LOCAL)]
+            say(f"new host {label}: {book.relative(book.host_path(label))}{nearest(label, others)}")
 
 
 def execute(decision: Decision, options: runner.Options) -> list[runner.Result]:

@@ -160,7 +160,7 @@ def head_line(changes: Changes) -> str:
     count, reading = len(changes.records), len(changes.to_read)
     if not count:
         return f"{changes.base} -> {changes.head}: no capture differs"
-    differ = "differs" if count == 1 else "differ"
+    differ = "compared" if changes.across_hosts else "differs" if count == 1 else "differ"
     return f"{changes.base} -> {changes.head}: {plural(count, 'capture')} {differ}, {reading:,} to read"
 
 
