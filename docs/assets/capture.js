@@ -3,7 +3,7 @@
   "use strict";
 
   /* The old address of a section that left its page leads on. */
-  const follow = () => {
+  const leadOn = () => {
     let name = location.hash.slice(1);
     try {
       name = decodeURIComponent(name);
@@ -13,8 +13,8 @@
     const link = name && document.getElementById(name)?.closest(".capture-moved > *")?.querySelector("a");
     if (link) location.replace(link.href);
   };
-  follow();
-  window.addEventListener("hashchange", follow);
+  leadOn();
+  window.addEventListener("hashchange", leadOn);
 
   const KEY = "capture.host";
   const initial = new WeakMap(); // the tab that the author or the build chose, by card
