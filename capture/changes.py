@@ -9,9 +9,9 @@ from capture import compare, host, store
 from capture.catalogue import Catalogue
 from capture.errors import Problem, plural
 from capture.pairs import KINDS, POLICY, Change, Kind, causes_of, environment_changes, pair
+from capture.redact import PRIVACY_RULES
 from capture.sides import (
     HIDDEN,
-    PRIVATE,
     Key,
     Sides,
     beside,
@@ -54,7 +54,7 @@ class Changes:
     def private(self) -> bool:
         """Whether something personal or secret is stored."""
         return any(item.kind == "private" for item in self.records) or any(
-            problem.rule in PRIVATE for problem in self.problems
+            problem.rule in PRIVACY_RULES for problem in self.problems
         )
 
     @property
@@ -76,7 +76,7 @@ def between(
     """
     problems, known = tuple(problems), tuple(known)
     sides = beside(base, head, (*problems, *known))
-    wrong, others = sorted_out(head, problems, {(item.path, item.rule, item.message) for item in known})
+    wrong, others = sorted_out(problems, {(item.path, item.rule, item.message) for item in known})
     lost = unreadable(head)
     keys = [key for key in {*base.records, *head.records} - wrong.keys() if key[0] not in lost]
     found = [faulty(key, problem) for key, problem in wrong.items()]
@@ -91,7 +91,7 @@ def ordered(found: Iterable[Change]) -> tuple[Change, ...]:
 
 def faulty(key: Key, problem: Problem) -> Change:
     """Return the change for a file in which the static rules found something."""
-    kind: Kind = "private" if problem.rule in PRIVATE else "invalid"
+    kind: Kind = "private" if problem.rule in PRIVACY_RULES else "invalid"
     place = f"line {problem.line}: " if problem.line else ""
     return Change(*key, kind, f"{place}{problem.message}", failing=str(problem))
 

@@ -81,6 +81,17 @@ def values(snippet: Snippet, item: Record) -> dict[str, Value]:
     return {name: value(snippet, name, item) for name in snippet.values}
 
 
+def lost_values(snippet: Snippet, item: Record) -> dict[str, str]:
+    """Return why a named value cannot be taken from a record, by name; nothing where each matches once."""
+    lost = {}
+    for name in snippet.values:
+        try:
+            value(snippet, name, item)
+        except CaptureError as error:
+            lost[name] = str(error)
+    return lost
+
+
 def facts(item: Record, host: Host) -> dict[str, expression.Scalar | None]:
     """Return what a scope may ask about the host of a record; an unknown fact is null."""
     cpu, environment = host.cpu, item.environment

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 
 from capture import store
 from capture.errors import Problem
@@ -41,29 +40,28 @@ class OptOut:
 
 def problems(book: store.Handbook) -> list[Problem]:
     """Return every typed result of every page, at its line."""
-    return [problem for path in pages(book) for problem in of_page(book.relative(path), path.read_text("utf-8"))]
+    return [problem for name, text in pages(book) for problem in of_page(name, text)]
 
 
 def opt_outs(book: store.Handbook) -> list[OptOut]:
     """Return what is typed on purpose, for the ledger."""
     return [
-        OptOut(book.relative(path), text.count("\n", 0, match.start()) + 1, " ".join(match[1].split()))
-        for path in pages(book)
-        for text in [path.read_text("utf-8")]
+        OptOut(name, text.count("\n", 0, match.start()) + 1, " ".join(match[1].split()))
+        for name, text in pages(book)
         for match in OPT_OUT.finditer(blanked(FENCE, text))
     ]
 
 
-def pages(book: store.Handbook) -> Iterator[Path]:
-    """Yield the pages that can be read; others are named where pages are rendered."""
+def pages(book: store.Handbook) -> Iterator[tuple[str, str]]:
+    """Yield name and text of the pages that can be read; others are named where pages are rendered."""
     for path in sorted((book.root / "docs").rglob("*.md")):
         if book.captures in path.parents or not path.is_file():
             continue
         try:
-            path.read_text("utf-8")
+            text = path.read_text("utf-8")
         except (OSError, UnicodeDecodeError):
             continue
-        yield path
+        yield book.relative(path), text
 
 
 def of_page(name: str, text: str) -> list[Problem]:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from capture.errors import PrivacyRefused, Problem
 
+PRIVACY_RULES = ("secret", "personal")  # the names of the rules below, as a problem carries them
 # Names that say nothing about anyone; refusing them would fire often for nothing.
 COMMON_NAMES = frozenset([
     "admin", "administrator", "build", "builder", "buildkite", "centos", "circleci", "cloud", "codespace",

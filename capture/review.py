@@ -16,7 +16,8 @@ from capture.edits import text_edit
 from capture.errors import CaptureError, Problem, plural
 from capture.pairs import KINDS, Change, Kind
 from capture.record import Record
-from capture.sides import PRIVATE, Key
+from capture.redact import PRIVACY_RULES
+from capture.sides import Key
 from capture.store import Entry, Handbook
 
 HOST_FILE = "host.yaml"
@@ -115,7 +116,7 @@ def waiting(taken: Snapshot, old: Catalogue, new: Catalogue, found: Changes, pro
             path = new.book.relative(new.book.host_path(label))
             why_not = wrong.get(path, Problem(path, 0, "is missing", "host"))
         if why_not and (unread or why_not.path == entry.path):
-            kind: Kind = "private" if why_not.rule in PRIVATE else "invalid"
+            kind: Kind = "private" if why_not.rule in PRIVACY_RULES else "invalid"
             change = Change(*key, kind, str(why_not), failing=str(why_not))
         elif name == HOST_FILE:
             change = host_change(label, entry, present, old, new, found)
@@ -132,7 +133,7 @@ def faults(new: Catalogue, taken: Snapshot, problems: Iterable[Problem]) -> dict
     for entry in taken.entries.values():
         if (new.book.root / entry.path).is_symlink():
             found[entry.path] = Problem(entry.path, 0, "is a link; captures are regular files", "link")
-    for problem in sorted(problems, key=lambda item: item.rule not in PRIVATE):
+    for problem in sorted(problems, key=lambda item: item.rule not in PRIVACY_RULES):
         found.setdefault(problem.path, problem)
     return found
 

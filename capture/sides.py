@@ -10,11 +10,11 @@ from capture import claims, store
 from capture.catalogue import Catalogue, unjudged
 from capture.errors import CaptureError, Problem
 from capture.host import LOCAL
+from capture.redact import PRIVACY_RULES
 from capture.state import State
 
 Key = tuple[str, str]
 States = Mapping[Key, State]
-PRIVATE = ("secret", "personal")  # rules about what must not be stored
 RECORD = re.compile(rf"{store.CAPTURES}/([^/]+)/([^/]+/[^/]+)\.yaml")
 HIDDEN = "one of both files holds something private; neither is shown"
 
@@ -40,30 +40,25 @@ class Sides:
 
 def beside(base: Catalogue, head: Catalogue, problems: Iterable[Problem]) -> Sides:
     """Return both states with what follows from them; `problems` are those of either."""
-    hidden = frozenset(problem.path for problem in problems if problem.rule in PRIVATE)
+    hidden = frozenset(problem.path for problem in problems if problem.rule in PRIVACY_RULES)
     return Sides(base, head, base.states(), head.states(), renames(base, head), hidden)
 
 
 def sorted_out(
-    head: Catalogue, problems: Iterable[Problem], known: set[tuple[str, str, str]]
+    problems: Iterable[Problem], known: set[tuple[str, str, str]]
 ) -> tuple[dict[Key, Problem], list[Problem]]:
-    """Return what is newly wrong with each record's file, and with all else.
-
-    A record whose snippet cannot be read is no orphan: its snippet is what is wrong.
-    """
-    unreadable_snippets = {problem.path for problem in head.problems}
+    """Return what is newly wrong with each record's file, and with all else."""
     wrong: dict[Key, Problem] = {}
     others = []
     for problem in problems:
         match = RECORD.fullmatch(problem.path)
-        orphan = match is not None and problem.rule == "orphan"
-        if problem.rule == "claim" or (orphan and match and f"snippets/{match[2]}.py" in unreadable_snippets):
+        if problem.rule == "claim":
             continue
-        if (problem.path, problem.rule, problem.message) in known and problem.rule not in PRIVATE:
+        if (problem.path, problem.rule, problem.message) in known and problem.rule not in PRIVACY_RULES:
             continue
         if match is None:
             others.append(problem)
-        elif (match[1], match[2]) not in wrong or problem.rule in PRIVATE:
+        elif (match[1], match[2]) not in wrong or problem.rule in PRIVACY_RULES:
             wrong[match[1], match[2]] = problem
     return wrong, others
 
@@ -114,10 +109,4 @@ def lost_values(cat: Catalogue, key: Key, states: States) -> list[str]:
     snippet, item = cat.snippets.get(key[1]), cat.records.get(key)
     if snippet is None or item is None or unjudged(item, states[key]):
         return []
-    lost = []
-    for name in snippet.values:
-        try:
-            claims.value(snippet, name, item)
-        except CaptureError as error:
-            lost.append(str(error))
-    return lost
+    return list(claims.lost_values(snippet, item).values())

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from capture.store import cache
+
+if TYPE_CHECKING:
+    from selenium.webdriver.remote.webdriver import WebDriver
 
 
 @pytest.fixture(autouse=True)
@@ -15,3 +20,13 @@ def own_cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Monk
     folder = tmp_path_factory.mktemp("cache")
     monkeypatch.setenv(cache.VARIABLE, str(folder))
     return folder
+
+
+@pytest.fixture(scope="module")
+def driver(tmp_path_factory: pytest.TempPathFactory) -> Iterator[WebDriver]:
+    """Return a Chromium of its own for a module of browser tests."""
+    from browsers import chromium  # here, since only these tests need Selenium
+
+    found = chromium(tmp_path_factory.mktemp("profile"))
+    yield found
+    found.quit()

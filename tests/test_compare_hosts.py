@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from browsers import CONTRAST, chosen, chromium, find, find_all, serve, sideways, size, tab
+from browsers import CONTRAST, chosen, find, find_all, serve, sideways, size, tab
 from handbooks import GATES, host, make_handbook, record, script
 
 pytestmark = pytest.mark.browser
@@ -42,13 +42,6 @@ def address(tmp_path_factory):
     server = serve(folder / "site")
     yield f"http://127.0.0.1:{server.server_port}"
     server.shutdown()
-
-
-@pytest.fixture(scope="module")
-def driver(tmp_path_factory):
-    driver = chromium(tmp_path_factory.mktemp("profile"))
-    yield driver
-    driver.quit()
 
 
 @pytest.fixture

@@ -1,7 +1,7 @@
 """The reader's host: chosen once in the header, followed by every card, in a headless Chromium."""
 
 import pytest
-from browsers import chosen, chromium, find, find_all, serve, sideways, size, tab, wait
+from browsers import chosen, find, find_all, serve, sideways, size, tab, wait
 from handbooks import GATES, host, make_handbook, record, script
 
 pytestmark = pytest.mark.browser
@@ -56,13 +56,6 @@ def address(tmp_path_factory):
     assert done.returncode == 0, done.stderr
     yield url
     server.shutdown()
-
-
-@pytest.fixture(scope="module")
-def driver(tmp_path_factory):
-    driver = chromium(tmp_path_factory.mktemp("profile"))
-    yield driver
-    driver.quit()
 
 
 @pytest.fixture

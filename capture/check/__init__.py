@@ -1,5 +1,5 @@
 """Static rules over snippets, records and pages; executes no snippet."""
 
-from capture.check.rules import PRIVACY_RULES, Findings, check
+from capture.check.rules import Findings, check
 
-__all__ = ["PRIVACY_RULES", "Findings", "check"]
+__all__ = ["Findings", "check"]

@@ -14,10 +14,9 @@ from capture.check.merges import check_merges
 from capture.errors import CaptureError, Problem
 from capture.host import LOCAL
 from capture.record import Record
-from capture.redact import Identity
+from capture.redact import PRIVACY_RULES, Identity
 from capture.state import State
 
-PRIVACY_RULES = ("secret", "personal")
 States = Mapping[tuple[str, str], State]
 
 
@@ -211,13 +210,8 @@ def check_claims(cat: Catalogue, states: States) -> tuple[list[Problem], list[Pr
         if snippet is None or item.status != "ok" or states[label, key].kind != "current":
             continue
         where = notes if label == LOCAL else problems
-        for name in snippet.values:
-            try:
-                claims.value(snippet, name, item)
-            except CaptureError as error:
-                where.append(
-                    Problem(snippet.path, snippet.place("tool", "capture", "values", name), str(error), "value")
-                )
+        for name, words in claims.lost_values(snippet, item).items():
+            where.append(Problem(snippet.path, snippet.place("tool", "capture", "values", name), words, "value"))
         for claim in snippet.claims:
             line = snippet.place("tool", "capture", "claims", claim.id)
             try:

@@ -10,11 +10,12 @@ import typer
 from rich.console import Console
 
 from capture import catalogue, prose, store
-from capture.check import PRIVACY_RULES, Findings
+from capture.check import Findings
 from capture.check import check as run_rules
 from capture.cli.context import complain, handbook, say, stdout
 from capture.errors import EXIT_INVALID, EXIT_PRIVACY, CaptureError, Problem, plural, suggestion
 from capture.host import run_option
+from capture.redact import PRIVACY_RULES
 from capture.report import comparison, github, matrix
 
 FORMATS = ("text", "github")

@@ -25,9 +25,9 @@ from capture.errors import (
 )
 from capture.host import LOCAL
 from capture.normalize import bidi_controls, control_characters
+from capture.redact import PRIVACY_RULES
 from capture.report import review_text
 from capture.review import Item
-from capture.sides import PRIVATE
 
 HELP = {
     "ids": "Ids, globs or chapters; all that differ by default.",
@@ -80,7 +80,7 @@ class Session:
         """Tell whether an item was decided; remember with which exit code one ends that cannot be accepted."""
         done = any(each.done for each in told if each.path == item.entry.path)
         if not done and item.why_not:
-            self.refused[item.entry.path] = EXIT_PRIVACY if item.why_not.rule in PRIVATE else EXIT_INVALID
+            self.refused[item.entry.path] = EXIT_PRIVACY if item.why_not.rule in PRIVACY_RULES else EXIT_INVALID
         return done
 
 

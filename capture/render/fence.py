@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from capture.errors import CaptureError
@@ -18,19 +18,29 @@ def validator(_language: str, inputs: Mapping[str, str], options: dict[str, Any]
 
 def formatter(source: str, _language: str, _class: str, options: dict[str, Any], md: Any, **_: Any) -> str:
     """Return the card of the snippet whose id the fence holds, or one that says what is wrong with the fence."""
+    return answer(
+        md,
+        lambda here: here.fence_line(source, options),
+        lambda here, line: render(here, source, options, line, md),
+        "the card cannot be rendered",
+    )
+
+
+def answer(md: Any, line_of: Callable[[Visit], int], draw: Callable[[Visit, int], str], failure: str) -> str:
+    """Return what a fence draws, or a card that says what is wrong; `failure` begins the words for a fault of ours."""
     try:
         here = visit.of(md)
     except CaptureError as error:
         LOG.warning("%s", error)
         return markup.error([str(error)], "capture-problem", "")
-    line = here.fence_line(source, options)
+    line = line_of(here)
     try:
-        return render(here, source, options, line, md)
+        return draw(here, line)
     except CaptureError as error:
         return refuse(here, line, [str(problem) for problem in error.problems])
     # superfences swallows what it does not know, leaves raw text and lets the build succeed
     except Exception as error:
-        return refuse(here, line, [f"the card cannot be rendered ({type(error).__name__}: {error}); report this fault"])
+        return refuse(here, line, [f"{failure} ({type(error).__name__}: {error}); report this fault"])
 
 
 def render(here: Visit, body: str, options: Mapping[str, Any], line: int, md: Any) -> str:

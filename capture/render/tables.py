@@ -10,9 +10,9 @@ from capture import prose
 from capture.claims import Judgement
 from capture.errors import CaptureError, suggestion
 from capture.host import LOCAL, chip
-from capture.render import card, markup, pages, places, visit
-from capture.render.fence import refuse
-from capture.render.visit import LOG, Visit
+from capture.render import card, markup, pages, places
+from capture.render.fence import answer
+from capture.render.visit import Visit
 from capture.state import gate_words
 
 
@@ -36,21 +36,13 @@ class Table:
 
 def formatter(source: str, _language: str, _class: str, _options: Any, md: Any, **_: Any) -> str:
     """Return the table that the fence names, or a card that says what is wrong."""
-    try:
-        here = visit.of(md)
-    except CaptureError as error:
-        LOG.warning("%s", error)
-        return markup.error([str(error)], "capture-problem", "")
     name = source.strip()
-    text = here.page.text if here.page else ""
-    line = next((place.line for place in places.fences(text, "capture-table") if place.body == name), 0)
-    try:
-        return markup.table(named_table(here, name))
-    except CaptureError as error:
-        return refuse(here, line, [str(problem) for problem in error.problems])
-    # superfences swallows what it does not know, leaves raw text and lets the build succeed
-    except Exception as error:
-        return refuse(here, line, [f"the table cannot be drawn ({type(error).__name__}: {error}); report this fault"])
+
+    def line_of(here: Visit) -> int:
+        text = here.page.text if here.page else ""
+        return next((place.line for place in places.fences(text, "capture-table") if place.body == name), 0)
+
+    return answer(md, line_of, lambda here, _: markup.table(named_table(here, name)), "the table cannot be drawn")
 
 
 def hosts(here: Visit) -> Table:

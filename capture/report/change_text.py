@@ -60,11 +60,6 @@ def fitted(every: list[Row], room: int) -> list[Text]:
     return found
 
 
-def row_lines(row: Row) -> list[Text]:
-    """Return all that is said of a row."""
-    return row_head(row) + row_details(row)
-
-
 def row_head(row: Row) -> list[Text]:
     """Return class and sentence of a row, and its captures."""
     head = line(f"{row.kind:{MARGIN - 1}} ", STYLES.get(row.kind, ""))
