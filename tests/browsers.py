@@ -91,13 +91,31 @@ def find_all(browser, selector):
     return browser.find_elements("css selector", selector)
 
 
-def wait(condition, seconds=10):
+def wait(condition, seconds=20):
+    """Ask until the answer is true; an element that a script has replaced, or not made yet, is asked for again."""
+    from selenium.common.exceptions import NoSuchElementException, StaleElementReferenceException
+
     end = time.monotonic() + seconds
+    last = None
     while time.monotonic() < end:
-        if found := condition():
-            return found
+        try:
+            if found := condition():
+                return found
+        except (NoSuchElementException, StaleElementReferenceException) as fault:
+            last = fault
         time.sleep(0.05)
-    raise AssertionError("it never came")
+    raise AssertionError("it never came") from last
+
+
+def hits(browser, page):
+    """Return the addresses search offers, once one of them leads to the page: the list is redrawn while it grows."""
+    links = ".md-search-result__link"
+
+    def offered():
+        found = [hit.get_attribute("href") for hit in find_all(browser, links)]
+        return any(page in address for address in found) and found
+
+    return wait(offered)
 
 
 def chosen(browser):

@@ -10,7 +10,7 @@ from html import unescape
 from pathlib import Path
 
 import pytest
-from browsers import CONTRAST, Quiet, chromium, find, find_all, serve, wait
+from browsers import CONTRAST, Quiet, chromium, find, hits, serve
 from executions import case
 from handbooks import REPOSITORY
 from project import environment
@@ -220,8 +220,7 @@ def test_a_missing_page_searches_for_what_was_meant(site: Path, tmp_path: Path) 
         assert browser.execute_script("return getComputedStyle(document.querySelector('h1')).fontWeight") == "300"
         assert browser.execute_script(CONTRAST) == {}
         find(browser, "[data-missing-link]").click()
-        hits = wait(lambda: [hit.get_attribute("href") for hit in find_all(browser, ".md-search-result__link")])
-        assert any("/handbook/instruments/autocast/" in hit for hit in hits)
+        assert hits(browser, "/handbook/instruments/autocast/")
     finally:
         browser.quit()
         server.shutdown()

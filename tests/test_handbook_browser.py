@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from browsers import CONTRAST, chromium, find, find_all, serve, size, wait
+from browsers import CONTRAST, chromium, find, find_all, hits, serve, size, wait
 from handbooks import REPOSITORY
 from project import environment
 
@@ -87,8 +87,7 @@ def test_search_finds_what_a_script_printed(browser: Any, address: str, word: st
     browser.get(f"{address}/")
     find(browser, "[data-md-component=search-query]").click()
     find(browser, "[data-md-component=search-query]").send_keys(word)
-    hits = wait(lambda: [hit.get_attribute("href") for hit in find_all(browser, ".md-search-result__link")])
-    assert any(page in hit for hit in hits)
+    assert hits(browser, page)
 
 
 def test_the_other_build_is_one_tab_away(browser: Any, address: str) -> None:
