@@ -28,6 +28,7 @@ LOG = logging.getLogger("mkdocs.capture")
 # What MkDocs tells once and asks for later; a hooks file has no object to keep it in.
 SERVING: list[bool] = []
 BUILD: list[site.Site] = []
+CHOICE: list[str] = []  # what every page tells the choice of a host
 NAV: list[Navigation] = []
 SECTIONS: dict[str, list[str]] = {}  # of each page, by its address
 ADD_ADDRESSES = "CAPTURE_ADDRESSES"
@@ -65,7 +66,7 @@ def on_pre_build(config: MkDocsConfig) -> None:
         moves(config)
     except CaptureError as error:
         raise PluginError(str(error)) from error
-    BUILD[:] = [known]
+    BUILD[:], CHOICE[:] = [known], [near.element(known)]
     SECTIONS.clear()
     fault = site.default_host_problem(known.catalogue, known.settings)
     damaged = [item for item in known.catalogue.problems if item.path.startswith(store.CAPTURES)]
@@ -137,7 +138,7 @@ def strip(context: Any, /, page: Page, **_: Any) -> Any:
 @event_priority(-100)
 def restore(context: Any, /, page: Page, **_: Any) -> Any:
     """Give the page its tags back, and what the choice of a host in the header needs to know; search sees neither."""
-    page.content = page.meta.pop("captured_content") + near.element(BUILD[0])
+    page.content = page.meta.pop("captured_content") + CHOICE[0]
     return context
 
 
