@@ -12,7 +12,7 @@ from typing import Any
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.exceptions import PluginError
 from mkdocs.livereload import LiveReloadServer
-from mkdocs.plugins import CombinedEvent, event_priority
+from mkdocs.plugins import event_priority
 from mkdocs.structure.files import File, Files
 from mkdocs.structure.nav import Navigation
 from mkdocs.structure.pages import Page
@@ -21,20 +21,17 @@ from mkdocs.utils import CountHandler
 from capture import store
 from capture.errors import CaptureError
 from capture.host import LOCAL
-from capture.render import moved, near, plain, site, visit
+from capture.render import moved, plain, site, visit
 from capture.render.links import Links
 
 LOG = logging.getLogger("mkdocs.capture")
 # What MkDocs tells once and asks for later; a hooks file has no object to keep it in.
 SERVING: list[bool] = []
 BUILD: list[site.Site] = []
-CHOICE: list[str] = []  # what every page tells the choice of a host
 NAV: list[Navigation] = []
 SECTIONS: dict[str, list[str]] = {}  # of each page, by its address
 ADD_ADDRESSES = "CAPTURE_ADDRESSES"
 LOCAL_FILES = f"captures/{LOCAL}/"
-BLOCK = re.compile(r"<pre\b.*?</pre>", re.DOTALL)
-HIGHLIGHT = re.compile(r'</?span\b[^>]*>|<a id="__codelineno[^>]*></a>')
 OWN_ID = re.compile(r'\sid="(capture-[^"]+)"')
 
 
@@ -66,7 +63,7 @@ def on_pre_build(config: MkDocsConfig) -> None:
         moves(config)
     except CaptureError as error:
         raise PluginError(str(error)) from error
-    BUILD[:], CHOICE[:] = [known], [near.element(known)]
+    BUILD[:] = [known]
     SECTIONS.clear()
     fault = site.default_host_problem(known.catalogue, known.settings)
     damaged = [item for item in known.catalogue.problems if item.path.startswith(store.CAPTURES)]
@@ -103,9 +100,12 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, **_: Any) 
 def on_page_content(html: str, page: Page, config: MkDocsConfig, **_: Any) -> str:
     """End a page: lay a copy in Markdown beside it, log what was wrong, and tell the link check its cards' anchors."""
     if here := visit.current():
-        copy = Path(config.site_dir, page.url, "index.md")
-        copy.parent.mkdir(parents=True, exist_ok=True)
-        copy.write_text(plain.copy(here, page.markdown or ""), "utf-8")
+        if here.copied is None:
+            here.copied = plain.copy(here, page.markdown or "")
+        if not here.laid:
+            copy = Path(config.site_dir, page.url, "index.md")
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            copy.write_text(here.copied, "utf-8")
     for problem in visit.leave(html):
         LOG.warning("%s", problem)
     page.present_anchor_ids = (page.present_anchor_ids or set()) | set(OWN_ID.findall(html))
@@ -125,24 +125,6 @@ def moves(config: MkDocsConfig) -> moved.Moves:
     """Return what mkdocs.yml says about pages and sections that moved."""
     plugin = config.plugins.get("redirects")
     return moved.moves(plugin.config["redirect_maps"] if plugin else {}, config.extra.get("moved"))
-
-
-@event_priority(100)
-def strip(context: Any, /, page: Page, **_: Any) -> Any:
-    """Hide the highlighter's tags from the search index, whose parser takes half of the time of a build for them."""
-    page.meta["captured_content"] = page.content
-    page.content = BLOCK.sub(lambda block: HIGHLIGHT.sub("", block[0]), page.content or "")
-    return context
-
-
-@event_priority(-100)
-def restore(context: Any, /, page: Page, **_: Any) -> Any:
-    """Give the page its tags back, and what the choice of a host in the header needs to know; search sees neither."""
-    page.content = page.meta.pop("captured_content") + CHOICE[0]
-    return context
-
-
-on_page_context = CombinedEvent(strip, restore)
 
 
 def on_post_template(output: str, template_name: str, config: MkDocsConfig, **_: Any) -> str:

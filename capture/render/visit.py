@@ -57,8 +57,15 @@ class Visit:
         # What was drawn, by the card's id or the table's name, so that a copy of the page need not draw it again.
         self.cards: dict[str, Card] = {}
         self.tables: dict[str, Any] = {}
+        self.copied: str | None = None  # the page's copy in Markdown, once it is made
+        self.laid = False  # whether it lies in the site already
+        self.views: dict[object, Card] = {}
         self.fences = list(places.fences(page.text)) if page else []
         self.inlines = list(places.inlines(page.text)) if page else []
+
+    def skip(self, copied: str) -> None:
+        """Take a page as rendered before, when nothing was wrong with it, and with it its copy."""
+        self.copied, self.page = copied, None
 
     def uid(self, snippet: Snippet) -> str:
         """Return an id for the next card of a snippet, unique on the page."""
