@@ -36,7 +36,17 @@ OURS = ("captures/", "snippets/")  # files that are copied as they are
 # Settings that no page shows but through its place, its links and its nav.
 NOT_SHOWN = ("theme", "plugins", "hooks", "docs_dir", "site_dir", "exclude_docs", "draft_docs", "not_in_nav", "watch")
 # What MkDocs itself gives to templates and to pages; anything else there comes from a plugin.
-CONTEXT = {"nav", "pages", "base_url", "extra_css", "extra_javascript", "mkdocs_version", "build_date_utc", "config", "page"}
+CONTEXT = {
+    "nav",
+    "pages",
+    "base_url",
+    "extra_css",
+    "extra_javascript",
+    "mkdocs_version",
+    "build_date_utc",
+    "config",
+    "page",
+}
 OWN = {
     "file", "title", "parent", "children", "previous_page", "next_page", "active", "_StructureItem__active",
     "_Page__active", "update_date", "canonical_url", "abs_url", "edit_url", "markdown", "_title_from_render", "content",
@@ -300,7 +310,9 @@ def digest_of_site(build: Build, config: MkDocsConfig, files: Files) -> str | No
     with contextlib.suppress(TypeError):
         settings = {name: value for name, value in config.items() if name not in NOT_SHOWN}
         plugins = {name: dict(getattr(plugin, "config", {})) for name, plugin in config.plugins.items()}
-        pages = [(page.file.src_uri, page.title, page.meta) for file in files.documentation_pages() if (page := file.page)]
+        pages = [
+            (page.file.src_uri, page.title, page.meta) for file in files.documentation_pages() if (page := file.page)
+        ]
         theme = {**dict(config.theme), "locale": str(config.theme.locale)}
         shown = [settings, plugins, theme, pages, branches(build.nav.items), list(templates(config))]
         return kept.digest(build.markdown, kept.canonical(shown))
@@ -310,7 +322,8 @@ def digest_of_site(build: Build, config: MkDocsConfig, files: Files) -> str | No
 def branches(items: list[Any]) -> list[Any]:
     """Return the tree of sections, pages and links."""
     return [
-        [item.title, branches(item.children)] if item.children else [item.title, getattr(item, "url", "")] for item in items
+        [item.title, branches(item.children)] if item.children else [item.title, getattr(item, "url", "")]
+        for item in items
     ]
 
 
@@ -320,8 +333,9 @@ def templates(config: MkDocsConfig) -> Iterator[tuple[str, int, int]]:
         for parent, folders, names in os.walk(folder):
             folders[:] = [name for name in folders if name not in (".icons", "assets")]
             for name in names:
-                found = os.stat(path := os.path.join(parent, name))
-                yield path, found.st_size, found.st_mtime_ns
+                path = Path(parent, name)
+                found = path.stat()
+                yield str(path), found.st_size, found.st_mtime_ns
 
 
 class Bytecode(jinja2.BytecodeCache):

@@ -6,7 +6,6 @@ What it gives back saves time and decides nothing: where there is none, or it en
 from __future__ import annotations
 
 import contextlib
-import logging
 import mmap
 import os
 import signal
@@ -33,7 +32,7 @@ class Helper:
     def __init__(self, count: int, first: Callable[[], None], work: Callable[[int], str]) -> None:
         self.count = count
         self.table = mmap.mmap(-1, PLACE.size * (count + 1))
-        self.file = tempfile.TemporaryFile()
+        self.file = tempfile.TemporaryFile()  # noqa: SIM115 - `close` closes it
         self.parent = os.getpid()
         self.pid = os.fork()
         if self.pid == 0:
@@ -47,9 +46,6 @@ class Helper:
         nowhere = os.open(os.devnull, os.O_RDWR)
         os.dup2(nowhere, 1)
         os.dup2(nowhere, 2)
-        for name in (None, "mkdocs"):
-            for handler in list(logging.getLogger(name).handlers):
-                handler.setStream(open(os.devnull, "w")) if isinstance(handler, logging.StreamHandler) else None
         first()
         self.set(self.count, DONE)
         end = 0

@@ -15,7 +15,10 @@ EXCLUDED = re.compile(
     re.DOTALL,
 )
 VALUE = re.compile(r'(?<=[^\s>] )<span class="cap-value [^<>]*>(?:<a\b[^<>]*>)?([^<>]*\S)(?:</a>)?</span>')
-SOURCE = re.compile(r'(<div class="capture__source" id="[^"<>]*">)\n<div class="capture__scroll".*?</pre></div>\n</div>\n(?=</div>)', re.DOTALL)
+SOURCE = re.compile(
+    r'(<div class="capture__source" id="[^"<>]*">)\n<div class="capture__scroll".*?</pre></div>\n</div>\n(?=</div>)',
+    re.DOTALL,
+)
 SOURCES_UP_TO = 300  # pages; past that the index, which every reader who searches loads as a whole, leaves sources out
 
 

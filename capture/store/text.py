@@ -84,11 +84,12 @@ def record_text(item: Record) -> str:
     It is written part by part: what a host says of itself stands in each of its records, and is dumped once.
     """
     plain = record.encode(item)
-    own = [name for name in plain if name in OWN]
-    shared = {name: part(name, json.dumps(plain[name])) for name in plain if name not in OWN}
-    written = []
-    for mine, names in itertools.groupby(plain, own.__contains__):
-        written += [dump({name: plain[name] for name in names})] if mine else [shared[name] for name in names]
+    written = [
+        dump({name: plain[name] for name in names})
+        if own
+        else "".join(part(name, json.dumps(plain[name])) for name in names)
+        for own, names in itertools.groupby(plain, OWN.__contains__)
+    ]
     text = "".join(written)
     # A field that ends in blank lines ends its document with a mark, which belongs at the end of the file alone.
     whole = END not in text.removesuffix(END)

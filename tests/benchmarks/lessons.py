@@ -17,9 +17,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from benchmarks.generated import write
 from handbooks import host, make_handbook, record, script
 
+from benchmarks.generated import write
 from capture import record as records
 from capture import store
 from capture.host import Host
@@ -41,14 +41,22 @@ SOFTWARE: dict[str, dict[str, Any]] = {
         "chip": "NVIDIA H200, 141 GB; Intel Xeon, AVX512, 16 vCPU", "torch": "2.13.0+cu130", "cuda_build": "13.0",
         "driver": "580.95.05", "gates": {"cuda": True, "rocm": False, "mps": False, "xpu": False, "xla": False},
     },
-    "workstation": {"chip": "AMD Ryzen, AVX2, 32 threads", "os": "Ubuntu 26.04, Linux 6.17, x86_64", "torch": "2.14.1+cpu"},
+    "workstation": {"chip": "AMD Ryzen, AVX2, 32 threads", "os": "Ubuntu 26.04, Linux 6.17", "torch": "2.14.1+cpu"},
 }  # fmt: skip
-WORDS = (
-    "tensor kernel stride buffer graph stream event queue cache region weight gradient scale step batch thread core "
-    "loop call copy view slice dtype mask block tile warp lane host device driver clock trace sample median spread"
-).split()
-VERBS = "reads holds moves keeps drops waits counts splits joins hides shows needs takes gives starts ends".split()
-ADJECTIVES = "first last warm cold small large quiet busy early late narrow wide plain strict lazy eager".split()
+WORDS = [
+    "tensor", "kernel", "stride", "buffer", "graph", "stream", "event", "queue", "cache", "region", "weight",
+    "gradient", "scale", "step", "batch", "thread", "core", "loop", "call", "copy", "view", "slice", "dtype",
+    "mask", "block", "tile", "warp", "lane", "host", "device", "driver", "clock", "trace", "sample", "median",
+    "spread",
+]  # fmt: skip
+VERBS = [
+    "reads", "holds", "moves", "keeps", "drops", "waits", "counts", "splits", "joins", "hides", "shows", "needs",
+    "takes", "gives", "starts", "ends",
+]  # fmt: skip
+ADJECTIVES = [
+    "first", "last", "warm", "cold", "small", "large", "quiet", "busy", "early", "late", "narrow", "wide", "plain",
+    "strict", "lazy", "eager",
+]  # fmt: skip
 PARAGRAPHS, SENTENCES = 12, 3  # with the words below as many as a lesson of ours has for each of its cards: 390
 PATTERNS = {
     "count": r"^count +(\d+)$",
@@ -69,7 +77,8 @@ def source(number: int) -> str:
     one, other, table = (f"{rng.choice(ADJECTIVES)}_{rng.choice(WORDS)}_{end}" for end in ("sum", "fold", "rows"))
     count, step, offset = rng.randint(20, 90), rng.randint(2, 9), rng.randint(1, 99)
     rows = rng.sample(range(2, 60), 9)
-    return f'''"""The {rng.choice(ADJECTIVES)} {rng.choice(WORDS)} {rng.choice(VERBS)} the {rng.choice(WORDS)}: two ways."""
+    about = f"The {rng.choice(ADJECTIVES)} {rng.choice(WORDS)} {rng.choice(VERBS)} the {rng.choice(WORDS)}"
+    return f'''"""{about}: two ways."""
 
 import math
 import statistics
@@ -137,7 +146,7 @@ def snippet(number: int) -> str:
     claims = {
         "expression-pays": {"says": "the expression is faster than the loop", "holds": "ratio > 1"},
         "fast-enough": {
-            "says": "on a small host the loop takes more than a millisecond", "holds": "slow > 1", "where": "cpu.count <= 2",
+            "says": "on a small host the loop takes over a millisecond", "holds": "slow > 1", "where": "cpu.count <= 2",
         },
     }  # fmt: skip
     title = f"Two ways to sum, lesson {number}"
@@ -173,10 +182,11 @@ def page(number: int, count: int, card: str, values: list[str]) -> str:
     link = f"../{name_of(other)}.md"
     rows = "\n".join(f"| {rng.choice(WORDS)} | {sentence(rng)} | {rng.choice(ADJECTIVES)} |" for _ in range(4))
     points = "\n".join(f"- {sentence(rng)}" for _ in range(4))
+    about = f"What the {rng.choice(WORDS)} of lesson {number} {rng.choice(VERBS)}, and where it ends"
     title = f"Lesson {number}: the {rng.choice(ADJECTIVES)} {rng.choice(WORDS)}"
     return f"""---
 title: {title.replace(":", ",")}
-description: What the {rng.choice(WORDS)} of lesson {number} {rng.choice(VERBS)}, and where it {rng.choice(VERBS)} nothing at all.
+description: {about}.
 ---
 
 # {title}

@@ -1,4 +1,4 @@
-"""The floor for the site: the same pages as somebody would write them for MkDocs and Material alone, cards in fences."""
+"""The floor for the site: the same pages as one would write them for MkDocs and Material alone, cards in fences."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from pathlib import Path
 
 from benchmarks import lessons
 from benchmarks.generated import write
-
 from capture import catalogue, store
 from capture.render import card, site
 from capture.render.links import Links
