@@ -21,13 +21,14 @@ from mkdocs.utils import CountHandler
 from capture import store
 from capture.errors import CaptureError
 from capture.host import LOCAL
-from capture.render import moved, plain, site, visit
+from capture.render import moved, near, plain, site, visit
 from capture.render.links import Links
 
 LOG = logging.getLogger("mkdocs.capture")
 # What MkDocs tells once and asks for later; a hooks file has no object to keep it in.
 SERVING: list[bool] = []
 BUILD: list[site.Site] = []
+CHOICE: list[str] = []  # what every page tells the choice of a host
 NAV: list[Navigation] = []
 SECTIONS: dict[str, list[str]] = {}  # of each page, by its address
 ADD_ADDRESSES = "CAPTURE_ADDRESSES"
@@ -63,7 +64,7 @@ def on_pre_build(config: MkDocsConfig) -> None:
         moves(config)
     except CaptureError as error:
         raise PluginError(str(error)) from error
-    BUILD[:] = [known]
+    BUILD[:], CHOICE[:] = [known], [near.element(known)]
     SECTIONS.clear()
     fault = site.default_host_problem(known.catalogue, known.settings)
     damaged = [item for item in known.catalogue.problems if item.path.startswith(store.CAPTURES)]
@@ -111,7 +112,7 @@ def on_page_content(html: str, page: Page, config: MkDocsConfig, **_: Any) -> st
     page.present_anchor_ids = (page.present_anchor_ids or set()) | set(OWN_ID.findall(html))
     address = moved.address(page.file.src_uri)
     SECTIONS[address] = list(sections(page.toc))
-    return html + moved.signposts(address, moves(config))
+    return html + moved.signposts(address, moves(config)) + CHOICE[0]
 
 
 def sections(entries: Iterable[Any]) -> Iterator[str]:

@@ -14,7 +14,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 FREE, OURS, BEGUN, DONE = range(4)
 PLACE = struct.Struct("<BQQ")  # state of an item, then where its result lies
@@ -101,9 +101,3 @@ class Helper:
                 os.waitpid(self.pid, 0)
         self.pid = 0
         self.file.close()
-
-
-def lines(text: str) -> Iterator[list[str]]:
-    """Yield the words of each line of a result."""
-    for line in text.splitlines():
-        yield line.split(" ")
