@@ -70,16 +70,12 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 @event_priority(LAST)
 def on_nav(nav: Navigation, config: MkDocsConfig, files: Files) -> None:
-    """Share the work: a helper copies records and scripts, then renders pages from the last one on."""
+    """Share the work: one process copies records and scripts, another renders pages from the last one on."""
     build = BUILD[0]
     build.nav = nav
     static = (file for file in files if file.src_uri.startswith(COPIED) and not file.is_documentation_page())
-    build.static = [file for file in static if file.inclusion.is_included()]
+    build.copy([file for file in static if file.inclusion.is_included()])
     pages = [file.page for file in files.documentation_pages() if file.page]
-
-    def copy() -> None:
-        for file in build.static:
-            file.copy_file()
 
     def render(number: int) -> None:
         page = config.plugins.on_pre_page(pages[number], config=config, files=files)
@@ -88,7 +84,7 @@ def on_nav(nav: Navigation, config: MkDocsConfig, files: Files) -> None:
         page.render(config, files)
         page.content = config.plugins.on_page_content(page.content, page=page, config=config, files=files)
 
-    build.share([page.file.src_uri for page in pages], copy, render)
+    build.share([page.file.src_uri for page in pages], render)
 
 
 @event_priority(LAST)
@@ -150,9 +146,8 @@ on_page_content = CombinedEvent(note, keep)
 def on_env(env: jinja2.Environment, config: MkDocsConfig, files: Files) -> None:
     """Sum up what every page shows of the site, and share the work again."""
     build = BUILD[0]
-    if build.helper and build.helper.first_done():
-        for file in build.static:
-            file.copy_file = lambda dirty=False: None
+    for file in build.copied:
+        file.copy_file = lambda dirty=False: None
     env.bytecode_cache = shown.Bytecode(build.templates)
     build.site = digest_of_site(build, config, files)
     if build.site is None or build.outputs.get(build.site):
@@ -170,7 +165,7 @@ def on_env(env: jinja2.Environment, config: MkDocsConfig, files: Files) -> None:
         on_post_page(template.render(context), page, config)
         page.active = False
 
-    build.share([file.src_uri for file in pages], lambda: None, write)
+    build.share([file.src_uri for file in pages], write)
 
 
 def digest_of_site(build: Build, config: MkDocsConfig, files: Files) -> str | None:
@@ -250,4 +245,5 @@ def on_post_page(output: str, page: Page, config: MkDocsConfig) -> None:
 @event_priority(LAST)
 def on_post_build(config: MkDocsConfig) -> None:
     """Write what is kept."""
+    BUILD[0].wait()
     BUILD.pop().close()

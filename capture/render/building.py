@@ -55,7 +55,8 @@ class Build:
         self.odd: list[str] = []  # files whose names are no words, as a link spells them
         self.nav: Any = None
         self.sources = True
-        self.static: list[Any] = []
+        self.copier: helper.Helper | None = None
+        self.copied: list[Any] = []
         self.helper: helper.Helper | None = None
         self.order: dict[str, int] = {}
         self.ready: dict[tuple[str, str], str] = {}  # keys that the helper found, by page and digest of its Markdown
@@ -80,7 +81,18 @@ class Build:
         named = [place for word in words for place in self.names[word]]
         return kept.digest(self.markdown, path, address, markdown, *said, "\1", *named, *self.odd)
 
-    def share(self, paths: list[str], first: Callable[[], None], work: Callable[[int], None]) -> None:
+    def copy(self, files: list[Any]) -> None:
+        """Let a process of its own copy files to where they go, while pages are rendered."""
+        if helper.possible(len(files)):
+
+            def begin() -> None:
+                for file in files:
+                    file.copy_file()
+
+            self.copier = helper.Helper(0, begin)
+            self.copied = files
+
+    def share(self, paths: list[str], work: Callable[[int], None]) -> None:
         """Let a helper begin at the last of some pages, where one can be; `work` puts what it makes into caches."""
         self.alone()
         if not helper.possible(len(paths)):
@@ -99,7 +111,7 @@ class Build:
                 rows += [(cache.part, key, packed) for key, packed in fresh if key not in cache.known]
             return "\n".join(map(" ".join, rows))
 
-        self.helper = helper.Helper(len(paths), first, made)
+        self.helper = helper.Helper(len(paths), work=made)
 
     def take(self, path: str) -> None:
         """Take what the helper has made of a page."""
@@ -114,6 +126,14 @@ class Build:
             else:
                 caches[part].adopt(key, value)
 
+    def wait(self) -> None:
+        """Wait until every file is where it goes; what nobody copied is copied now."""
+        done = self.copier is not None and self.copier.first_done()
+        for file in self.copied:
+            vars(file).pop("copy_file", None)
+            if not done:
+                file.copy_file()
+
     def alone(self) -> None:
         """End the helper."""
         if self.helper:
@@ -123,6 +143,8 @@ class Build:
     def close(self, error: BaseException | None = None) -> None:
         """Write what is kept, unless the build ended in an error."""
         self.alone()
+        if self.copier:
+            self.copier.close()
         LOGGER.removeHandler(self.watch)
         for cache in (self.pages, self.outputs, self.templates):
             cache.__exit__(type(error) if error else None, error, None)

@@ -29,7 +29,7 @@ def possible(count: int) -> bool:
 class Helper:
     """The copy at work. `first` is done before anything else, then `work` for each item, the last one first."""
 
-    def __init__(self, count: int, first: Callable[[], None], work: Callable[[int], str]) -> None:
+    def __init__(self, count: int, first: Callable[[], object] = int, work: Callable[[int], str] = str) -> None:
         self.count = count
         self.table = mmap.mmap(-1, PLACE.size * (count + 1))
         self.file = tempfile.TemporaryFile()  # noqa: SIM115 - `close` closes it
@@ -40,7 +40,7 @@ class Helper:
                 self.run(first, work)
             os._exit(0)
 
-    def run(self, first: Callable[[], None], work: Callable[[int], str]) -> None:
+    def run(self, first: Callable[[], object], work: Callable[[int], str]) -> None:
         """Work; in the copy alone, which says nothing and ends with its parent."""
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         nowhere = os.open(os.devnull, os.O_RDWR)

@@ -57,7 +57,7 @@ ADJECTIVES = [
     "first", "last", "warm", "cold", "small", "large", "quiet", "busy", "early", "late", "narrow", "wide", "plain",
     "strict", "lazy", "eager",
 ]  # fmt: skip
-PARAGRAPHS, SENTENCES = 12, 3  # with the words below as many as a lesson of ours has for each of its cards: 390
+PARAGRAPHS, SENTENCES = 8, 2  # with all else as many words as a lesson of ours has for each of its cards: 390
 PATTERNS = {
     "count": r"^count +(\d+)$",
     "slow": r"^loop +([\d.]+) ms",
@@ -173,15 +173,15 @@ def page(number: int, count: int, card: str, values: list[str]) -> str:
     rng = random.Random(-number - 1)
     left = list(values)
     parts = []
-    for at in range(PARAGRAPHS):
+    for _ in range(PARAGRAPHS):
         body = [sentence(rng) for _ in range(SENTENCES)]
-        if left and at % 3 != 2:
+        if left:
             body.insert(1, f"Here the {rng.choice(WORDS)} {rng.choice(VERBS)} {left.pop()} of them.")
         parts.append(" ".join(body))
     other = (number * 7 + 3) % count
     link = f"../{name_of(other)}.md"
-    rows = "\n".join(f"| {rng.choice(WORDS)} | {sentence(rng)} | {rng.choice(ADJECTIVES)} |" for _ in range(4))
-    points = "\n".join(f"- {sentence(rng)}" for _ in range(4))
+    rows = "\n".join(f"| {rng.choice(WORDS)} | {sentence(rng)} | {rng.choice(ADJECTIVES)} |" for _ in range(3))
+    points = "\n".join(f"- {sentence(rng)}" for _ in range(3))
     about = f"What the {rng.choice(WORDS)} of lesson {number} {rng.choice(VERBS)}, and where it ends"
     title = f"Lesson {number}: the {rng.choice(ADJECTIVES)} {rng.choice(WORDS)}"
     return f"""---
@@ -193,27 +193,23 @@ description: {about}.
 
 {parts[0]}
 
+## What the {rng.choice(WORDS)} {rng.choice(VERBS)}
+
 {parts[1]}
 
-## What the {rng.choice(WORDS)} {rng.choice(VERBS)}
+{card}
 
 {parts[2]}
 
 {parts[3]}
 
-{card}
+## The {rng.choice(ADJECTIVES)} {rng.choice(WORDS)}
 
 {parts[4]}
 
-{parts[5]}
-
-## The {rng.choice(ADJECTIVES)} {rng.choice(WORDS)}
-
-{parts[6]}
-
 {points}
 
-{parts[7]}
+{parts[5]}
 
 | part | what it does | how |
 | --- | --- | --- |
@@ -221,15 +217,11 @@ description: {about}.
 
 ??? question "Why does the {rng.choice(WORDS)} wait?"
 
-    {parts[8]}
+    {parts[6]}
 
 ## What transfers
 
-{parts[9]} The [other lesson]({link}) says more.
-
-{parts[10]}
-
-{parts[11]}
+{parts[7]} The [other lesson]({link}) says more.
 """
 
 

@@ -83,6 +83,9 @@ class Holds:
         return " MB", f"at most {self.megabytes:g} MB"
 
 
+Wanted = Faster | Within | Grows | Holds
+
+
 @dataclass(frozen=True)
 class Row:
     """One comparison: what was measured in each round, ours and the other's of the same round."""
@@ -90,7 +93,7 @@ class Row:
     ours: str
     theirs: str
     rounds: tuple[tuple[float, float], ...]
-    wanted: Faster | Within | Grows | Holds
+    wanted: Wanted
 
     @property
     def measured(self) -> float:
