@@ -37,12 +37,13 @@ def facts(here: Visit, markdown: str) -> list[str] | None:
             asked = request.fence(place.body, place.options, site.catalogue)
             if card.promise(site, asked):
                 return None
-            uid = card.first_uid(asked.snippet)
-            found.append(f"{asked.show} {asked.lines} {card.card(site, asked, here.links, uid)!r}")
+            view = card.card(site, asked, here.links, card.first_uid(asked.snippet))
+            here.views[asked.snippet.id, asked.host, asked.show, asked.lines] = view
+            found.append(f"{asked.show} {asked.lines} {view!r}")
         for text, _ in places.inlines(markdown):
-            asked_value = request.inline(text, site.catalogue)
-            record = here.links.record(asked_value.host or str(site.default_host), asked_value.snippet.id)
-            found.append(f"{inline.find(site, asked_value)!r} {record}")
+            value, said = inline.look(here, text)
+            record = here.links.record(value.host or str(site.default_host), value.snippet.id)
+            found.append(f"{said!r} {record}")
     except CaptureError:
         return None
     return found

@@ -75,7 +75,7 @@ def sentences(here: Visit, text: str, notes: dict[str, str]) -> str:
         if not mark:
             return span[0]
         try:
-            found = inline.find(here.site, request.inline(" ".join(span[2][mark.end() :].split()), here.site.catalogue))
+            found = inline.look(here, span[2][mark.end() :])[1]
         except CaptureError:
             return span[0]
         name = notes.setdefault(f"{found.snippet}: {found.title}", f"captured-{len(notes) + 1}")

@@ -59,7 +59,9 @@ class Visit:
         self.tables: dict[str, Any] = {}
         self.copied: str | None = None  # the page's copy in Markdown, once it is made
         self.laid = False  # whether it lies in the site already
+        # What was worked out before: cards by what was asked for, and values by their text.
         self.views: dict[object, Card] = {}
+        self.values: dict[str, Any] = {}
         self.fences = list(places.fences(page.text)) if page else []
         self.inlines = list(places.inlines(page.text)) if page else []
 
