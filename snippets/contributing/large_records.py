@@ -1,4 +1,4 @@
-"""Commands over a hundred, a thousand and ten thousand records, against the fastest read of the same files."""
+"""Commands over ten thousand records, against the fastest read of the same files."""
 
 import importlib.util
 import pathlib
