@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from capture import catalogue, host, plan, redact, store
+from capture import catalogue, host, plan, redact, shard, store
 from capture.catalogue import Catalogue
 from capture.errors import CaptureError, HostBroken, HostRefused, Problem
 from capture.host import LOCAL, Host
@@ -19,6 +19,7 @@ from capture.probe import facts, system, torch_probe
 from capture.probe.interpreter import Interpreter, Reader
 from capture.probe.torch_probe import TorchFacts, TorchRequest
 from capture.record import Record
+from capture.shard import Shard
 from capture.snippet import Snippet
 
 # Asks an interpreter, given by its path, about torch.
@@ -175,7 +176,7 @@ def prepared(
     user = user_name()
     return Prepared(
         book=book, host=here, facts=answers, interpreter=interpreter, records=records,
-        identity=redact.identity(platform.node(), user), homes=home_folders(), user=user,
+        identity=own_names(), homes=home_folders(), user=user,
         memory=int(system.memory_bytes() * MEMORY_SHARE),
     )  # fmt: skip
 
@@ -183,8 +184,13 @@ def prepared(
 def keep_host(book: store.Handbook, here: Host) -> bool:
     """Store a host's facts and tell whether the file changed; raises PrivacyRefused for a telling title."""
     path = book.relative(book.host_path(here.label))
-    redact.require_clean(store.host_text(here), path, redact.identity(platform.node(), user_name()))
+    redact.require_clean(store.host_text(here), path, own_names())
     return store.write_host(book, here)
+
+
+def own_names() -> redact.Identity:
+    """Return the names of this machine and its user, which no file may hold."""
+    return redact.identity(platform.node(), user_name())
 
 
 def user_name() -> str | None:
@@ -201,8 +207,10 @@ def home_folders() -> tuple[str, ...]:
     return ()
 
 
-def read_for(book: store.Handbook, label: str, patterns: Sequence[str]) -> tuple[Catalogue, list[str]]:
-    """Read snippets and one host's records, and the ids that the patterns select.
+def read_for(
+    book: store.Handbook, label: str, patterns: Sequence[str], share: Shard | None = None
+) -> tuple[Catalogue, list[str]]:
+    """Read snippets and one host's records, and the ids that the patterns select, or a share of them.
 
     The problems of the catalogue are those of the selection; what is not selected does no harm. Raises CaptureError
     when nothing is left to run, or when the facts of a named host are damaged or lost: nobody could tell then
@@ -215,13 +223,16 @@ def read_for(book: store.Handbook, label: str, patterns: Sequence[str]) -> tuple
         raise CaptureError(*lost)
     faulty = {problem.path: snippet_of(problem, book, label) for problem in cat.problems}
     ids = plan.select(patterns, {*cat.snippets, *(found for path, found in faulty.items() if is_source(path))})
-    problems = tuple(problem for problem in cat.problems if faulty[problem.path] in ids)
     valid = [snippet_id for snippet_id in ids if snippet_id in cat.snippets]
+    problems = tuple(problem for problem in cat.problems if faulty[problem.path] in ids)
     if not valid and problems:
         raise CaptureError(*problems)
     if not ids:
         raise CaptureError("no snippets here; add one with: capture new CHAPTER/NAME")
-    return replace(cat, problems=problems), valid
+    own = shard.part(share, (cat.snippets[snippet_id] for snippet_id in valid))
+    # A damaged record is mended by the share that captures it; whose a snippet is that cannot be read, nobody knows.
+    problems = tuple(item for item in problems if is_source(item.path) or faulty[item.path] in own)
+    return replace(cat, problems=problems), [snippet_id for snippet_id in valid if snippet_id in own]
 
 
 def is_source(path: str) -> bool:

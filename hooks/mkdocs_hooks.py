@@ -18,7 +18,7 @@ from mkdocs.structure.nav import Navigation
 from mkdocs.structure.pages import Page
 from mkdocs.utils import CountHandler
 
-from capture import store
+from capture import dataset, extract, store
 from capture.errors import CaptureError
 from capture.host import LOCAL
 from capture.render import moved, near, plain, site, visit
@@ -74,7 +74,7 @@ def on_pre_build(config: MkDocsConfig) -> None:
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
-    """Add the scripts as downloads; leave this machine's records out of what is published."""
+    """Add the scripts and the dataset as downloads; leave this machine's records out of what is published."""
     if site.published():
         for file in [file for file in files if file.src_uri.startswith(LOCAL_FILES)]:
             files.remove(file)
@@ -83,6 +83,11 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
         if path.is_file() and path.suffix != ".md" and not path.name.startswith("."):
             uri = path.relative_to(snippets.parent).as_posix()
             files.append(File.generated(config, uri, abs_src_path=str(path)))
+    try:
+        text = dataset.text(extract.of(BUILD[0].catalogue))
+        files.append(File.generated(config, dataset.ADDRESS, content=text))
+    except CaptureError as error:  # a claim that cannot be judged; its page names the place
+        LOG.warning("%s: %s", dataset.ADDRESS, error)
     return files
 
 

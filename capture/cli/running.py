@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from capture import plan, runner, store
+from capture import plan, runner, shard, store
 from capture.catalogue import Catalogue
 from capture.claims import Judgement
 from capture.cli.context import complain, handbook, say, stderr
@@ -35,6 +35,7 @@ HELP = {
     "noise": "Take timings on a busy host, marked as such.",
     "engine": "auto forks a server that has imported torch where that is safe; or fresh, or forked.",
     "dry": "Say what would be executed, and why.",
+    "shard": "Only share K of N of what is selected; every machine finds the same shares.",
 }
 LOCAL_PATIENCE = 5.0  # seconds: whoever only wants to see the site does not wait long for a quiet machine
 
@@ -51,6 +52,7 @@ def run(
     accept_noise: Annotated[bool, typer.Option("--accept-noise", help=HELP["noise"])] = False,
     engine: Annotated[str, typer.Option(metavar="NAME", help=HELP["engine"])] = "auto",
     dry_run: Annotated[bool, typer.Option("--dry-run", help=HELP["dry"])] = False,
+    share: Annotated[str, typer.Option("--shard", metavar="K/N", help=HELP["shard"])] = "",
 ) -> None:
     """Execute what is missing or stale and store what it prints.
 
@@ -59,12 +61,14 @@ def run(
     Exit code 0: nothing to read. 1: something changed, failed, was refused, or a claim broke. 2: invalid usage or
     data. 3: refused for privacy. 130: interrupted; what was finished is stored.
     """
-    book = handbook(context)
+    book, part = handbook(context), shard.parse(share)
     results: list[runner.Result] = []
     with contextlib.ExitStack() as stack:
         read = stack.enter_context(reading(python or this_interpreter()))
-        cat, chosen = read_for(book, host, ids or [])
+        cat, chosen = read_for(book, host, ids or [], part)
         complain(cat.problems)
+        if part:
+            say(summary.share_line(part, len(chosen)))
         engines = Engines(choice(engine), [cat.snippets[name] for name in chosen], lambda line: say(line, stderr()))
         stack.callback(engines.close)
         if not dry_run:
@@ -76,15 +80,17 @@ def run(
         if decision.prepared is not None:
             with store.held(book, host, lambda line: say(line, stderr())) as waited:
                 if waited:  # what the other run captured is current now
-                    cat, chosen = read_for(book, host, ids or [])
+                    cat, chosen = read_for(book, host, ids or [], part)
                     decision = decide(cat, chosen, host, read, force, engines.facts)
                 if decision.prepared is not None:
                     prepare_host(decision, cat, host)
                     patience = LOCAL_PATIENCE if host == LOCAL else PATIENCE
                     options = runner.Options(jobs, runs, accept_failure, accept_noise, patience, engines.execute)
                     results = execute(decision, options)
-                    cat, _ = read_for(book, host, ids or [])  # a damaged record is whole again once it is captured
-        if decision.prepared is None:
+                    cat, _ = read_for(
+                        book, host, ids or [], part
+                    )  # a damaged record is whole again once it is captured
+        if decision.prepared is None and chosen:
             current = "every record this host can make is current"
             say(f"nothing to execute: {current if decision.plan.current else 'this host lacks what the snippets need'}")
     judged = judged_claims.on_host(cat, host, chosen)
