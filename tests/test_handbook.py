@@ -27,7 +27,9 @@ BOOK = store.Handbook(REPOSITORY)
 SNIPPETS, PROBLEMS = store.read_snippets(BOOK)
 PUBLISHED = catalogue.read(BOOK, local=False)
 # A page to look things up in has no self-test and no exercises.
-NO_LESSON = ("reference/versions.md", "reference/matrix.md", "reference/claims.md", "contributing/*.md")
+NO_LESSON = (
+    "reference/versions.md", "reference/matrix.md", "reference/claims.md", "reference/data.md", "contributing/*.md",
+)  # fmt: skip
 LESSONS = sorted(path for path in (REPOSITORY / "docs").glob("*/*.md") if not any(map(path.match, NO_LESSON)))
 FOUNDING = ("instruments", "debugging")
 DEVICE = sorted(key for key, snippet in SNIPPETS.items() if "cuda" in snippet.needs)
