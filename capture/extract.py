@@ -7,7 +7,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import replace
 
-from capture import __version__, claims, dataset
+from capture import __version__, catalogue, claims, dataset
 from capture.catalogue import Catalogue
 from capture.claims import Judgement
 from capture.dataset import Claim, Dataset, Judged, Result, Script, Value
@@ -19,7 +19,7 @@ from capture.state import State
 
 
 def of(cat: Catalogue) -> Dataset:
-    """Return the dataset; raises CaptureError for a header by which a claim cannot be judged."""
+    """Return the dataset."""
     cat = published(cat)
     states = cat.states()
     ids = sorted(cat.snippets)
@@ -35,9 +35,20 @@ def of(cat: Catalogue) -> Dataset:
         verdicts=tuple(
             Judged(key, found.claim.id, found.host, found.verdict, reason_of(found))
             for key in ids
-            for found in cat.judgements(key, states)
+            for item in cat.of_snippet(key)
+            for found in judgements(cat, item, states[item.host, key])
         ),
     )
+
+
+def judgements(cat: Catalogue, item: Record, known: State) -> Iterator[Judgement]:
+    """Yield a record's claims as judged; one that its header cannot judge is the author's to mend, and not judged."""
+    snippet, reason = cat.snippets[item.snippet], catalogue.unjudged(item, known)
+    for claim in snippet.claims:
+        try:
+            yield claims.judge(snippet, claim, item, cat.hosts[item.host], reason)
+        except CaptureError as error:
+            yield Judgement(claim, item.host, "not judged", str(error))
 
 
 def reason_of(found: Judgement) -> str | None:

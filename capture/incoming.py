@@ -65,10 +65,11 @@ def read(book: store.Handbook, path: Path, who: Identity) -> Bundle:
 
 
 def refuse(name: str, problems: list[Problem]) -> None:
-    """Raise the error for a bundle with problems."""
+    """Raise the error for a bundle with problems; beside something private no other message, which could echo it."""
     found = [replace(problem, path=f"{name}: {problem.path}") for problem in sorted(set(problems))]
-    private = any(problem.rule in PRIVACY_RULES for problem in found)
-    raise PrivacyRefused(*found) if private else CaptureError(*found)
+    if private := [problem for problem in found if problem.rule in PRIVACY_RULES]:
+        raise PrivacyRefused(*private)
+    raise CaptureError(*found)
 
 
 def require_fit(came: Bundle, cat: Catalogue, others: Iterable[Bundle]) -> None:

@@ -83,11 +83,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
         if path.is_file() and path.suffix != ".md" and not path.name.startswith("."):
             uri = path.relative_to(snippets.parent).as_posix()
             files.append(File.generated(config, uri, abs_src_path=str(path)))
-    try:
-        text = dataset.text(extract.of(BUILD[0].catalogue))
-        files.append(File.generated(config, dataset.ADDRESS, content=text))
-    except CaptureError as error:  # a claim that cannot be judged; its page names the place
-        LOG.warning("%s: %s", dataset.ADDRESS, error)
+    files.append(File.generated(config, dataset.ADDRESS, content=dataset.text(extract.of(BUILD[0].catalogue))))
     return files
 
 

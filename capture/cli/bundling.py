@@ -64,9 +64,10 @@ def require_sound(cat: Catalogue, label: str, texts: Mapping[str, str]) -> None:
     problems += rules.check_record_files(replace(cat, records=chosen))
     who = preparation.own_names()
     problems += [found for key, text in texts.items() for found in redact.scan(text, bundles.path_of(label, key), who)]
+    if private := sorted({problem for problem in problems if problem.rule in PRIVACY_RULES}):
+        raise PrivacyRefused(*private)
     if problems:
-        private = any(problem.rule in PRIVACY_RULES for problem in problems)
-        raise (PrivacyRefused if private else CaptureError)(*sorted(set(problems)))
+        raise CaptureError(*sorted(set(problems)))
 
 
 def import_bundles(
