@@ -46,6 +46,9 @@ def bundle(
         raise CaptureError("name the host to pack: --host LABEL; what is in local stays on this machine")
     cat, chosen = read_for(book, host, ids or [], part)
     names = [name for name in chosen if (host, name) in cat.records]
+    if part and not names and not cat.problems:  # a job of a matrix for which nothing is left
+        say(f"share {part} has no record of {host}; nothing is packed")
+        return
     if not names and not cat.problems:
         raise CaptureError(f"{host} has no record of what is selected; capture it first: capture run --host {host}")
     texts = {name: store.record_text(cat.records[host, name]) for name in names}
