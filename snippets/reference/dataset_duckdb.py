@@ -1,4 +1,4 @@
-"""The handbook's dataset in DuckDB: three lines, and each captured number stands beside its host."""
+"""The handbook's dataset in DuckDB: three lines, and each number stands beside its host."""
 
 import duckdb
 
