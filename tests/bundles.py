@@ -8,9 +8,11 @@ import io
 import json
 import tarfile
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from handbooks import host, record
+from project import Project, Run
 
 from capture import bundle, store
 from capture.host import Host
@@ -18,6 +20,8 @@ from capture.record import Record
 
 LABEL = "h200"
 HOST = host(LABEL, "H200", "cuda")
+TOKEN = "hf_" + "Q" * 34
+RECORD = f"docs/captures/{LABEL}/demo/one.yaml"
 
 
 def texts(*records: Record, facts: Host = HOST) -> dict[str, str]:
@@ -75,3 +79,30 @@ def with_member(name: str, data: bytes = b"x", kind: bytes = tarfile.REGTYPE, **
 def with_files(files: Mapping[str, bytes], **changes: Any) -> bytes:
     """Return a bundle of these files by path, with a manifest that fits."""
     return tarred(listed([(named(path, data), data) for path, data in files.items()], **changes))
+
+
+def two_snippets(root: Path) -> Project:
+    """Return a handbook with two snippets, one of which times, and nothing captured."""
+    found = Project(root)
+    found.snippet("demo/one", "print('out')")
+    options: dict[str, Any] = {"values": {"gain": r"gain ([\d.]+)x"}, "compare": {"ratio": {"gain": 1.5}}}
+    found.snippet("demo/two", "print('gain 3.0x')", timing=True, **options)
+    return found
+
+
+def made(project: Project, key: str = "demo/one", **changes: Any) -> Record:
+    """Return a record of a snippet as it is here."""
+    return record(key, LABEL, **{"source_sha256": project.parsed(key).digest} | changes)
+
+
+def keep(project: Project, item: Record) -> None:
+    """Store a record here, with its host."""
+    store.write_host(project.book, HOST)
+    store.write_record(project.book, item)
+
+
+def take(project: Project, *items: Record, options: tuple[str, ...] = (), data: bytes | None = None) -> Run:
+    """Import a bundle of records, or of these bytes; the file lies outside the handbook."""
+    path = project.root.parent / "captures-h200.tar.gz"
+    path.write_bytes(packed(*items) if data is None else data)
+    return project.capture("import", str(path), *options)
