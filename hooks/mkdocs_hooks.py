@@ -37,7 +37,6 @@ ADD_ADDRESSES = "CAPTURE_ADDRESSES"
 LOCAL_FILES = f"captures/{LOCAL}/"
 BLOCK = re.compile(r"<pre\b.*?</pre>", re.DOTALL)
 HIGHLIGHT = re.compile(r'</?span\b[^>]*>|<a id="__codelineno[^>]*></a>')
-ENTRY = re.compile(r"\s*<url>.*?</url>", re.DOTALL)
 OWN_ID = re.compile(r'\sid="(capture-[^"]+)"')
 
 
@@ -173,7 +172,7 @@ def strip(context: Any, /, page: Page, **_: Any) -> Any:
 
 @event_priority(-100)
 def restore(context: Any, /, page: Page, config: MkDocsConfig, **_: Any) -> Any:
-    """Give the page its tags back, its notebook, and what the choice of a host needs to know; search sees none of it."""
+    """Give the page its tags back, links to its notebook, and what the choice of a host needs; search sees neither."""
     content, address = page.meta.pop("captured_content"), moved.address(page.file.src_uri)
     if item := TOURS.get(address):
         content = content.replace("</h1>", f"</h1>{tour.signpost(item, address)}", 1)
@@ -187,11 +186,10 @@ on_page_context = CombinedEvent(strip, restore)
 
 
 def on_post_template(output: str, template_name: str, config: MkDocsConfig, **_: Any) -> str:
-    """Write no sitemap where the site's address is unknown, and list no notebook, whose address for others is a lesson."""
+    """Write no sitemap where the site's address is unknown: it would list nothing."""
     if template_name != "sitemap.xml":
         return output
-    kept = [part for part in ENTRY.findall(output) if not any(f"{item.place.page[:-3]}/</loc>" in part for item in TOURS.values())]
-    return ENTRY.sub("", output).replace("</urlset>", f"{''.join(kept)}</urlset>") if config.site_url else ""
+    return tour.unlisted(output, TOURS.values()) if config.site_url else ""
 
 
 def on_nav(nav: Navigation, **_: Any) -> None:

@@ -1,7 +1,7 @@
 """The HTML that mkdocs-jupyter makes of a notebook, without what a page of this site has already, or must not have.
 
-For each page it inlines 580 KB of JupyterLab's style sheets and the scripts of MathJax, Mermaid and a copy button, two of
-them from other servers. The site's own style, one shared file, and Material's copy button take their place.
+It inlines into each page 580 KB of JupyterLab's style sheets and the scripts of MathJax, Mermaid and a copy button, two
+of them from other servers. The site's own style, one shared file, and Material's copy button take their place.
 """
 
 from __future__ import annotations
@@ -13,7 +13,11 @@ DROPPED = ("style", "script", "svg", "clipboard-copy", "a.anchor-link", "div.cli
 VOID = ("br", "hr", "img", "input", "wbr")
 # By the first letter of the highlighter's class. A page has thousands: elements without a class keep it small.
 COLOURED = {"k": "b", "s": "i", "c": "u"}
-STREAMS = {"text/plain": "Output", "application/vnd.jupyter.stdout": "Output", "application/vnd.jupyter.stderr": "stderr"}
+STREAMS = {
+    "text/plain": "Output",
+    "application/vnd.jupyter.stdout": "Output",
+    "application/vnd.jupyter.stderr": "stderr",
+}
 Attributes = list[tuple[str, str | None]]
 
 

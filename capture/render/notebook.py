@@ -67,31 +67,32 @@ def text(here: Visit) -> str:
 def ordered(here: Visit) -> Iterator[Cell]:
     """Yield the cells: what this is, what every cell needs, the lesson, and what its figures were got on."""
     notes: dict[str, None] = {}
-    cells = list(lesson(here, notes))
-    title, _, rest = "".join(cells[0]["source"]).lstrip("\n").partition("\n")
+    cells = list(lesson(here, notes)) or [markdown("")]
+    first = "".join(cells[0]["source"])
+    head, _, rest = first.partition("\n") if first.startswith("# ") else ("# A lesson", "", first)
     keys = [cell["metadata"]["capture"] for cell in cells if "capture" in cell["metadata"]]
     needs = sorted({name for key in keys for name in here.site.catalogue.snippets[key].packages})
-    yield markdown(introduction(here, title, needs))
+    yield markdown(introduction(here, head, needs))
     yield code(SET_UP.read_text("utf-8"), {}, [])
     yield from [markdown(rest), *cells[1:]]
     if notes:
-        yield markdown("## What the figures in the text were captured on\n\n" + "\n".join(f"- {note}" for note in notes))
+        lines = "\n".join(f"- {note}" for note in notes)
+        yield markdown(f"## What the figures in the text were captured on\n\n{lines}")
 
 
 def introduction(here: Visit, title: str, needs: Iterable[str]) -> str:
     """Return the title and what a reader has to know before the first cell."""
-    source = here.page.path if here.page else ""
-    own = here.links.lesson(source)
-    install = f" `pip install {' '.join(map(shlex.quote, needs))}`" if needs else " nothing"
+    own = here.links.lesson(here.page.path) if here.page else None
     name = title.removeprefix("#").strip()
-    return "\n\n".join([
-        title,
-        f"This is the lesson {f'[{name}]({own})' if own else name} as a notebook. Nothing ran when it was made: its outputs "
-        "come from records, and **captured on** above each says which machine printed it. If you run a cell, the output "
-        "of your machine takes its place.",
-        f"It needs{install}, beside Jupyter, in the notebook's environment. A cell that needs a device which is not there "
-        "ends with an error, and the others go on.",
-    ])  # fmt: skip
+    names = f"[{name}]({own})" if own else name
+    install = f"`pip install {' '.join(map(shlex.quote, needs))}`" if needs else "nothing"
+    return f"""{title}
+
+This is the lesson {names} as a notebook. Nothing ran when it was made: its outputs come from records, and
+**captured on** above each says which machine printed it. If you run a cell, the output of your machine takes its place.
+
+It needs {install}, beside Jupyter, in the notebook's environment. A cell that needs a device which is not there ends
+with an error, and the others go on."""
 
 
 def lesson(here: Visit, notes: dict[str, None]) -> Iterator[Cell]:
@@ -223,7 +224,11 @@ def lead(links: Links, target: str) -> str:
 
 def markdown(words: str) -> Cell:
     """Return a Markdown cell."""
-    return {"cell_type": "markdown", "metadata": {}, "source": rows("\n".join(unfolded(words.splitlines())).strip("\n"))}
+    return {
+        "cell_type": "markdown",
+        "metadata": {},
+        "source": rows("\n".join(unfolded(words.splitlines())).strip("\n")),
+    }
 
 
 def code(source: str, metadata: dict[str, Any], found: list[Output]) -> Cell:

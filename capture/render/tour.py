@@ -6,11 +6,14 @@ for a notebook that has changed: to load the plugin takes half a second of every
 
 from __future__ import annotations
 
+import functools
+import importlib
 import json
 import logging
 import posixpath
+import re
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path, PurePosixPath
@@ -67,7 +70,7 @@ def tours(known: Site, lessons: Mapping[str, str], root: str | None) -> list[Tou
             base = "../" * (place.file.count("/"))
             shown = notebook.text(Visit(known, Page(f"docs/{lesson}", words, base)))
             kept = notebook.text(Visit(known, Page(f"docs/{lesson}", words, root or None)))
-            page = cache.recall(digest(shown.encode(), versions), lambda text=shown: page_of(text))
+            page = cache.recall(digest(shown.encode(), versions), functools.partial(page_of, shown))
             found.append(Tour(lesson, place, kept, page["html"], page["headings"]))
     return found
 
@@ -85,13 +88,12 @@ def converters() -> str:
 
 def page_of(text: str) -> dict[str, Any]:
     """Return the HTML of a notebook and its headings."""
-    from mkdocs_jupyter.convert import nb2html  # loads nbconvert, which takes half a second
-
+    converter = importlib.import_module("mkdocs_jupyter.convert")  # here, since it takes half a second
     logging.getLogger("mkdocs.mkdocs-jupyter").setLevel(logging.WARNING)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "notebook.ipynb")
         path.write_text(text, "utf-8")
-        lean = Lean(nb2html(str(path), no_prompt=True, custom_mathjax_url=""))
+        lean = Lean(converter.nb2html(str(path), no_prompt=True, custom_mathjax_url=""))
     body = "".join(lean.parts).replace("</i><i>", "")  # pieces of one string
     return {"html": printable(body).strip(), "headings": nested(lean.headings)}
 
@@ -113,6 +115,14 @@ def signpost(tour: Tour, address: str) -> str:
         page=moved.relative(address, page) if address != page else "",
         file=posixpath.relpath(f"/{tour.place.file}", address),
     )
+
+
+def unlisted(sitemap: str, found: Iterable[Tour]) -> str:
+    """Return a sitemap without the pages of notebooks: search engines are led to the lessons."""
+    for tour in found:
+        entry = rf"\s*<url>\s*<loc>[^<]*{re.escape(moved.address(tour.place.page))}</loc>.*?</url>"
+        sitemap = re.sub(entry, "", sitemap, flags=re.DOTALL)
+    return sitemap
 
 
 def nested(headings: list[tuple[int, str, str]]) -> list[dict[str, Any]]:
