@@ -43,7 +43,7 @@ class Tour:
 
 
 def chosen(known: Site, lessons: list[str]) -> tuple[list[str], list[Problem]]:
-    """Return the lessons that mkdocs.yml wants as notebooks, and its patterns that fit none."""
+    """Return the lessons that mkdocs.yml wants as notebooks, its patterns that fit none, and places that are taken."""
     patterns = known.settings.notebooks
     found = [lesson for lesson in lessons if any(PurePosixPath(lesson).match(pattern) for pattern in patterns)]
     idle = [pattern for pattern in patterns if not any(PurePosixPath(lesson).match(pattern) for lesson in lessons)]
@@ -52,7 +52,12 @@ def chosen(known: Site, lessons: list[str]) -> tuple[list[str], list[Problem]]:
         Problem(store.CONFIG, line, f'extra.capture.notebooks: "{pattern}" fits no page under docs/; mend it', "site")
         for pattern in idle
     ]
-    return found, problems
+    taken = [place for place in (notebook.place(lesson).page for lesson in found) if place in lessons]
+    problems += [
+        Problem(f"docs/{place}", 0, "a lesson's notebook has this address; give the page another name", "site")
+        for place in taken
+    ]
+    return [lesson for lesson in found if notebook.place(lesson).page not in taken], problems
 
 
 def tours(known: Site, lessons: Mapping[str, str], root: str | None) -> list[Tour]:
