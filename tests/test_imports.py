@@ -18,7 +18,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("engine", "probe", "store"),
     ("state", "claims", "compare", "prose", "verification", "schemas", "edits", "alignment"),
     ("catalogue", "pairs", "sides", "changes", "across"),
-    ("plan", "preparation", "assemble", "measure", "engines", "runner"),
+    ("plan", "preparation", "assemble", "measure", "engines", "runner", "fleet"),
     ("verifiable", "verifier", "review", "decisions"),
     ("check", "report", "render"),
     ("cli",),

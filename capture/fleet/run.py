@@ -1,0 +1,270 @@
+"""Carries a fleet's plans out: asks the workers what they are, gives them snippets, stores what holds."""
+
+from __future__ import annotations
+
+import base64
+import threading
+import time
+from collections.abc import Callable, Generator, Mapping
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING
+
+from capture import measure, runner, shape
+from capture.engines import Choice
+from capture.errors import CaptureError, PrivacyRefused
+from capture.fleet import answers, board, members
+from capture.fleet.board import Board, Job, Seat
+from capture.fleet.cluster import Cluster, text_of
+from capture.fleet.members import Member
+from capture.measure import Interrupted, Options, Refused
+from capture.preparation import Decision, Prepared
+from capture.probe.torch_probe import TorchRequest
+from capture.runner import Result
+from capture.snippet import Snippet
+
+if TYPE_CHECKING:
+    from distributed import Future
+
+POLL = 0.3  # seconds between looks at which workers are there
+PROBE_LIMIT = 240.0  # seconds for a worker to tell what it is; importing torch anew may take minutes
+NO_WORKER = 15.0  # seconds for a lost worker's nanny to bring another
+OVERHEAD = 180.0  # seconds beyond the executions themselves, such as starting the fork server
+
+
+@dataclass(frozen=True)
+class Request:
+    """How every snippet of a run is to be captured; `python` is a path on the workers, or nothing for their own."""
+
+    python: str
+    engine: Choice
+    options: Options
+    question: TorchRequest
+    label: str
+
+
+@dataclass(frozen=True)
+class Told:
+    """What became of one snippet on one host."""
+
+    label: str
+    result: Result
+
+
+def probe(cluster: Cluster, request: Request, tell: Callable[[str], None]) -> list[Member]:
+    """Ask every worker what it is; raises CaptureError where there is none, or one cannot tell."""
+    threads = cluster.workers()
+    if not threads:
+        raise CaptureError("the fleet has no worker; start one: CAPTURE_HOST=LABEL dask worker ADDRESS")
+    asked = {address: ask_probe(cluster, address, request) for address in threads}
+    found: dict[str, answers.Probe | CaptureError] = {}
+    while pending := {address: future for address, future in asked.items() if address not in found}:
+        ended = cluster.finished(pending.values(), POLL)
+        there = cluster.workers()
+        for address, future in pending.items():
+            if future in ended:
+                found[address] = probe_or_error(text_of(future))
+            elif address not in there:
+                tell(f"worker {address} was lost before it told what it is")
+                cluster.abandon(future)
+                del asked[address]
+    probes = members.answering(found)
+    if not probes:
+        raise CaptureError("every worker of the fleet was lost; look at their logs, then run again")
+    return [
+        Member(address, members.label_of(item, request.label), threads[address], item)
+        for address, item in probes.items()
+    ]
+
+
+def ask_probe(cluster: Cluster, address: str, request: Request) -> Future[str]:
+    """Ask one worker what it is."""
+    question = shape.encode(request.question)
+    task = {"do": "probe", "python": request.python, "salt": cluster.run, "request": question}
+    return cluster.ask(address, task, PROBE_LIMIT)
+
+
+def probe_or_error(text: str) -> answers.Probe | CaptureError:
+    """Return what a worker told, or why that is of no use."""
+    try:
+        return answers.probe_of(text)
+    except (CaptureError, Refused) as error:
+        return error if isinstance(error, CaptureError) else CaptureError(str(error))
+
+
+class Run:
+    """One run over the hosts of a fleet, which are given as members and a decision each, by label."""
+
+    def __init__(
+        self,
+        cluster: Cluster,
+        request: Request,
+        groups: Mapping[str, list[Member]],
+        decisions: Mapping[str, Decision],
+        tell: Callable[[str], None],
+    ) -> None:
+        self.cluster, self.request, self.groups, self.decisions, self.tell = cluster, request, groups, decisions, tell
+        self.snippets = {
+            Job(label, step.snippet.id, step.snippet.timing): step.snippet
+            for label, decision in decisions.items()
+            for step in decision.plan.steps
+        }
+        self.board = Board(self.snippets, request.options.jobs)
+        self.known = {member.address: member for group in groups.values() for member in group}
+        self.ignored: set[str] = set()
+        self.futures: dict[Future[str], Job] = {}
+        self.probing: dict[Future[str], str] = {}
+        self.patience = dict.fromkeys(groups, request.options.patience)
+        self.missed: dict[str, float] = {}
+        self.seat()
+
+    def seat(self) -> None:
+        """Seat the known members."""
+        where = board.places({member.address: (member.label, member.probe.machine) for member in self.known.values()})
+        for member in self.known.values():
+            self.board.seat(Seat(member.address, member.label, where[member.address], member.threads))
+
+    def results(self, stop: threading.Event, started: Callable[[str], None]) -> Generator[Told, None, None]:
+        """Yield each result once its record is stored. Setting `stop` lets the workers abandon what they run."""
+        try:
+            while self.board.open():
+                if stop.is_set():
+                    raise Interrupted
+                while begun := self.board.start():
+                    self.give(*begun, started)
+                ended = self.cluster.finished([*self.futures, *self.probing], POLL) if self.pending() else []
+                for future in ended:
+                    if future in self.futures:
+                        yield from self.take(future)
+                    else:
+                        self.join(self.probing.pop(future), text_of(future))
+                yield from self.look()
+                if not self.pending():
+                    stop.wait(POLL)
+        finally:
+            for future in (*self.futures, *self.probing):
+                self.cluster.abandon(future)
+
+    def pending(self) -> bool:
+        """Tell whether any worker owes an answer."""
+        return bool(self.futures or self.probing)
+
+    def give(self, job: Job, seat: Seat, started: Callable[[str], None]) -> None:
+        """Send a snippet to a worker."""
+        started(f"{job.snippet} on {job.label}")
+        snippet, options = self.snippets[job], self.request.options
+        prepared = self.prepared(job.label)
+        task = {
+            "do": "capture", "python": self.request.python, "engine": self.request.engine, "path": snippet.path,
+            "files": files(prepared, snippet), "digest": snippet.digest, "host": shape.encode(prepared.host),
+            "facts": shape.encode(self.known[seat.address].probe.facts), "runs": options.runs,
+            "accept_noise": options.accept_noise, "patience": self.patience[job.label],
+        }  # fmt: skip
+        count = options.runs or (measure.TIMING_RUNS[1] if snippet.timing else measure.DETERMINISTIC_RUNS)
+        limit = count * (snippet.timeout + 30) + options.patience + OVERHEAD
+        self.futures[self.cluster.ask(seat.address, task, limit)] = job
+
+    def prepared(self, label: str) -> Prepared:
+        """Return what is known about a host."""
+        found = self.decisions[label].prepared
+        assert found is not None
+        return found
+
+    def take(self, future: Future[str]) -> Generator[Told, None, None]:
+        """Judge and store what a worker answered."""
+        job = self.futures.pop(future)
+        if future.status in ("cancelled", "lost"):  # somebody restarted the cluster
+            yield from self.once_more(job)
+            return
+        self.board.done(job)
+        yield Told(job.label, self.kept(job, text_of(future)))
+
+    def kept(self, job: Job, text: str) -> Result:
+        """Store a record as a local run does, or say why not."""
+        snippet, prepared = self.snippets[job], self.prepared(job.label)
+        try:
+            data = answers.decoded(text)
+            for line in answers.told(data):
+                self.tell(f"{job.label}: {line}")
+            item = answers.record_of(data, snippet, prepared)
+        except PrivacyRefused as error:
+            return Result(snippet.id, "private", str(error), 0.0)
+        except Refused as error:
+            if str(error).startswith(measure.BUSY):
+                self.patience[job.label] = 0.0  # waited for once; the others look, but do not wait again
+            return Result(snippet.id, "refused", str(error), error.seconds)
+        except CaptureError as error:
+            return Result(snippet.id, "refused", str(error), 0.0)
+        try:
+            return runner.keep(prepared, snippet, item, answers.seconds_of(data), self.request.options)
+        except PrivacyRefused as error:
+            return Result(snippet.id, "private", "; ".join(map(str, error.problems)), 0.0)
+
+    def once_more(self, job: Job) -> Generator[Told, None, None]:
+        """Let a job whose worker was lost run again, alone on its worker, or report it."""
+        if self.board.again(job):
+            self.tell(f"{job.label}: a worker was lost while it ran {job.snippet}; it runs again")
+            return
+        why = "its worker was lost twice, the second time with nothing beside it: it ends workers, or needs more memory"
+        yield Told(job.label, Result(job.snippet, "refused", why, 0.0))
+
+    def look(self) -> Generator[Told, None, None]:
+        """Notice which workers have gone and which have come."""
+        there = self.cluster.workers()
+        for address in [address for address in self.board.seats if address not in there]:
+            for job in self.board.leave(address):
+                (future,) = (future for future, other in self.futures.items() if other == job)
+                del self.futures[future]
+                self.cluster.abandon(future)
+                yield from self.once_more(job)
+            del self.known[address]
+        for address in there:
+            if address not in (*self.board.seats, *self.probing.values(), *self.ignored):
+                self.probing[ask_probe(self.cluster, address, self.request)] = address
+        for future, address in list(self.probing.items()):
+            if address not in there:
+                del self.probing[future]
+                self.cluster.abandon(future)
+        stranded = self.board.stranded()
+        now = time.monotonic()
+        self.missed = {label: self.missed.get(label, now) for label in stranded}
+        for label, jobs in stranded.items():
+            if now - self.missed[label] > NO_WORKER and not self.probing:
+                self.board.drop(jobs)
+                why = f"no worker of {label} is left; start one, then run again"
+                yield from (Told(label, Result(job.snippet, "refused", why, 0.0)) for job in jobs)
+
+    def join(self, address: str, text: str) -> None:
+        """Take in a worker that came later, where it is one of a host that is being captured."""
+        found = probe_or_error(text)
+        threads = self.cluster.workers().get(address)
+        if threads is None:
+            return
+        try:
+            if isinstance(found, CaptureError):
+                raise found
+            member = Member(address, members.label_of(found, self.request.label), threads, found)
+            why = self.strange(member)
+        except CaptureError as error:
+            why = str(error)
+        if why:
+            self.ignored.add(address)
+            self.tell(f"worker {address} came later and takes no part: {why}")
+            return
+        self.known[address] = member
+        self.seat()
+
+    def strange(self, member: Member) -> str:
+        """Say why a worker that came later cannot take part, or nothing."""
+        group = self.groups.get(member.label)
+        return members.apart(group[0], member) if group else "its host is not in this run's plan; run again for it"
+
+
+def files(prepared: Prepared, snippet: Snippet) -> dict[str, str]:
+    """Return the script and the files it needs, in base64, by their paths from its folder."""
+    path = prepared.book.root / snippet.path
+    names = [path.name, *(PurePosixPath(name).as_posix() for name in (*snippet.imports, *snippet.files))]
+    try:
+        return {name: base64.b64encode((path.parent / name).read_bytes()).decode() for name in names}
+    except OSError as error:
+        raise CaptureError(f"{snippet.path}: cannot be read: {error.strerror}; run again") from error

@@ -1,0 +1,110 @@
+"""A dask scheduler and workers as processes on loopback; each worker reports pasted hardware, not this machine's."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import hardware_texts as texts
+import psutil
+from project import environment, until
+
+
+
+# Found at start by every Python that sees the folder: the agents report another processor, on another machine.
+PASTED = '''
+import os, sys
+if any("capture.fleet.agent" in part for part in sys.orig_argv):
+    from capture.fleet import agent
+    from capture.probe import cpu, facts
+    facts.read_cpu = lambda: cpu.parse_cpuinfo(os.environ["PASTED_CPU"], "x86_64")
+    facts.system.read_virtualization = lambda: ("kvm", "pasted")
+    agent.machine = lambda salt: os.environ["PASTED_MACHINE"]
+'''
+CPUS = {"epyc": texts.AMD_VM, "xeon": texts.SAPPHIRE_RAPIDS, "alder": texts.ALDER_LAKE}
+
+
+@dataclass
+class Fleet:
+    """A scheduler and its workers."""
+
+    folder: Path
+    processes: list[subprocess.Popen[bytes]] = field(default_factory=list)
+    address: str = ""
+
+    def start(self, *arguments: str, env: dict[str, str] | None = None) -> subprocess.Popen[bytes]:
+        """Start a command of dask, in a session of its own."""
+        log = self.folder / f"log-{len(self.processes)}"
+        with log.open("wb") as file:
+            process = subprocess.Popen(
+                [sys.executable, "-m", *arguments], cwd=self.folder, env=environment(env or {}), stdout=file, stderr=file,
+                stdin=subprocess.DEVNULL, start_new_session=True,
+            )  # fmt: skip
+        self.processes.append(process)
+        return process
+
+    def scheduler(self) -> None:
+        """Start the scheduler and learn its address."""
+        told = self.folder / "scheduler.json"
+        common = ("--host", "127.0.0.1", "--port", "0", "--no-dashboard")
+        self.start("distributed.cli.dask_scheduler", *common, "--scheduler-file", str(told))
+        until(lambda: told.exists() and "address" in told.read_text(), "the scheduler has started")
+        self.address = json.loads(told.read_text())["address"]
+
+    def worker(
+        self, label: str, cpu: str = "epyc", machine: str = "", threads: int = 1, nanny: bool = False
+    ) -> subprocess.Popen[bytes]:
+        """Start a worker that names a label, or none; it counts once the scheduler knows it."""
+        site = self.folder / "site"
+        site.mkdir(exist_ok=True)
+        (site / "sitecustomize.py").write_text(PASTED)
+        env = {
+            "PYTHONPATH": os.pathsep.join(filter(None, [str(site), os.environ.get("PYTHONPATH")])),
+            "PASTED_CPU": CPUS[cpu], "PASTED_MACHINE": machine or cpu, "CAPTURE_HOST": label,
+        }  # fmt: skip
+        return self.start(
+            "distributed.cli.dask_worker", self.address, "--host", "127.0.0.1", "--nthreads", str(threads),
+            "--nanny" if nanny else "--no-nanny", "--no-dashboard", "--local-directory", str(self.folder),
+            env=env,
+        )  # fmt: skip
+
+    def end(self, process: subprocess.Popen[bytes]) -> None:
+        """End one of its processes and what that has started."""
+        with contextlib.suppress(psutil.Error):
+            below = psutil.Process(process.pid).children(recursive=True)
+            process.kill()
+            process.wait()
+            psutil.wait_procs(below, timeout=15)
+
+    def log(self) -> str:
+        """Return what all of them printed."""
+        return "\n".join(path.read_text("utf-8", "replace") for path in sorted(self.folder.glob("log-*")))
+
+
+@contextlib.contextmanager
+def fleet(folder: Path) -> Iterator[Fleet]:
+    """Start a scheduler; nothing of its fleet runs afterwards."""
+    found = Fleet(folder)
+    try:
+        found.scheduler()
+        yield found
+    finally:
+        for process in reversed(found.processes):
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGTERM)
+        for process in found.processes:
+            try:
+                process.wait(10)
+            except subprocess.TimeoutExpired:
+                with contextlib.suppress(ProcessLookupError):
+                    os.killpg(process.pid, signal.SIGKILL)
+                process.wait()
+
+
