@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import signal
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -14,12 +13,14 @@ from pathlib import Path
 
 import hardware_texts as texts
 import psutil
-from project import environment, until
+from project import Project, Run, environment, until
+from typer.testing import CliRunner
 
-
+from capture.cli.app import app
+from capture.errors import CaptureError
 
 # Found at start by every Python that sees the folder: the agents report another processor, on another machine.
-PASTED = '''
+PASTED = """
 import os, sys
 if any("capture.fleet.agent" in part for part in sys.orig_argv):
     from capture.fleet import agent
@@ -27,7 +28,7 @@ if any("capture.fleet.agent" in part for part in sys.orig_argv):
     facts.read_cpu = lambda: cpu.parse_cpuinfo(os.environ["PASTED_CPU"], "x86_64")
     facts.system.read_virtualization = lambda: ("kvm", "pasted")
     agent.machine = lambda salt: os.environ["PASTED_MACHINE"]
-'''
+"""
 CPUS = {"epyc": texts.AMD_VM, "xeon": texts.SAPPHIRE_RAPIDS, "alder": texts.ALDER_LAKE}
 
 
@@ -44,8 +45,8 @@ class Fleet:
         log = self.folder / f"log-{len(self.processes)}"
         with log.open("wb") as file:
             process = subprocess.Popen(
-                [sys.executable, "-m", *arguments], cwd=self.folder, env=environment(env or {}), stdout=file, stderr=file,
-                stdin=subprocess.DEVNULL, start_new_session=True,
+                [sys.executable, "-m", *arguments], cwd=self.folder, env=environment(env or {}), stdout=file,
+                stderr=file, stdin=subprocess.DEVNULL, start_new_session=True,
             )  # fmt: skip
         self.processes.append(process)
         return process
@@ -59,15 +60,23 @@ class Fleet:
         self.address = json.loads(told.read_text())["address"]
 
     def worker(
-        self, label: str, cpu: str = "epyc", machine: str = "", threads: int = 1, nanny: bool = False
+        self,
+        label: str,
+        cpu: str = "epyc",
+        machine: str = "",
+        threads: int = 1,
+        nanny: bool = False,
+        user: str = "user",
     ) -> subprocess.Popen[bytes]:
-        """Start a worker that names a label, or none; it counts once the scheduler knows it."""
+        """Start a worker that names a label, or none; on its path is another version of the tool."""
         site = self.folder / "site"
         site.mkdir(exist_ok=True)
         (site / "sitecustomize.py").write_text(PASTED)
+        (site / "capture.py").write_text('raise ImportError("another version of the tool is installed here")')
         env = {
             "PYTHONPATH": os.pathsep.join(filter(None, [str(site), os.environ.get("PYTHONPATH")])),
-            "PASTED_CPU": CPUS[cpu], "PASTED_MACHINE": machine or cpu, "CAPTURE_HOST": label,
+            "PASTED_CPU": CPUS[cpu], "PASTED_MACHINE": cpu, "CAPTURE_HOST": label,
+            "LOGNAME": user,
         }  # fmt: skip
         return self.start(
             "distributed.cli.dask_worker", self.address, "--host", "127.0.0.1", "--nthreads", str(threads),
@@ -75,17 +84,28 @@ class Fleet:
             env=env,
         )  # fmt: skip
 
-    def end(self, process: subprocess.Popen[bytes]) -> None:
-        """End one of its processes and what that has started."""
-        with contextlib.suppress(psutil.Error):
-            below = psutil.Process(process.pid).children(recursive=True)
-            process.kill()
-            process.wait()
-            psutil.wait_procs(below, timeout=15)
+    def ready(self, count: int) -> None:
+        """Wait until the scheduler knows so many workers."""
+        until(
+            lambda: (
+                self.log("log-0").count("Register worker addr") - self.log("log-0").count("Remove worker addr") == count
+            ),
+            f"there are {count} workers",
+        )
 
-    def log(self) -> str:
-        """Return what all of them printed."""
-        return "\n".join(path.read_text("utf-8", "replace") for path in sorted(self.folder.glob("log-*")))
+    def end(self, process: subprocess.Popen[bytes]) -> None:
+        """Kill one of its processes; what that has started ends by itself, which is waited for."""
+        below = psutil.Process(process.pid).children(recursive=True) if process.poll() is None else []
+        process.kill()
+        process.wait()
+        _, left = psutil.wait_procs(below, timeout=20)
+        for other in left:
+            other.kill()
+        assert not left, "something outlived its worker"
+
+    def log(self, name: str = "log-*") -> str:
+        """Return what all of them printed, or one; the scheduler is the first."""
+        return "\n".join(path.read_text("utf-8", "replace") for path in sorted(self.folder.glob(name)))
 
 
 @contextlib.contextmanager
@@ -97,14 +117,19 @@ def fleet(folder: Path) -> Iterator[Fleet]:
         yield found
     finally:
         for process in reversed(found.processes):
-            with contextlib.suppress(ProcessLookupError):
-                os.killpg(process.pid, signal.SIGTERM)
-        for process in found.processes:
-            try:
-                process.wait(10)
-            except subprocess.TimeoutExpired:
-                with contextlib.suppress(ProcessLookupError):
-                    os.killpg(process.pid, signal.SIGKILL)
-                process.wait()
+            found.end(process)
 
 
+def run(project: Project, found: Fleet, *arguments: str) -> Run:
+    """Run `capture run --fleet` in this process, whose imports are done, and return what it said and changed."""
+
+    def call() -> tuple[int, str, str]:
+        command = ["--root", str(project.root), "run", "--fleet", found.address, "--python", project.python, *arguments]
+        done = CliRunner().invoke(app, command)
+        if isinstance(done.exception, CaptureError):  # what `main` does
+            return done.exception.exit_code, done.stdout, f"{done.stderr}{done.exception}"
+        if done.exception and not isinstance(done.exception, SystemExit):
+            raise done.exception
+        return done.exit_code, done.stdout, done.stderr
+
+    return project.watched(call)

@@ -19,7 +19,8 @@ from capture.errors import EXIT_ATTENTION, EXIT_INVALID, EXIT_OK, EXIT_PRIVACY, 
 from capture.fleet import cluster as clusters
 from capture.fleet import members
 from capture.fleet.members import Member
-from capture.fleet.run import Request, Run, Told, probe
+from capture.fleet.probing import Request, probe
+from capture.fleet.run import Run, Told
 from capture.host import LOCAL, check_label
 from capture.measure import Options
 from capture.preparation import Decision, read_for
@@ -59,7 +60,8 @@ def run_fleet(
     request = Request(python, engine, options, preparation.question(cat.snippets[name] for name in names), chosen)
     results: list[Told] = []
     with clusters.connected(address) as cluster, contextlib.ExitStack() as stack:
-        groups = members.gathered(probe(cluster, request, tell), chosen)
+        everyone = probe(cluster, request, tell)
+        groups = members.gathered(everyone, chosen)
         plans = planned(book, ids, groups, force)
         complain(problem for item in plans.values() for problem in item.cat.problems if problem not in sources)
         if dry_run:
@@ -74,7 +76,8 @@ def run_fleet(
             prepare_host(plans[label].decision, plans[label].cat, label)
         if any(item.decision.plan.steps for item in plans.values()):
             decisions = {label: item.decision for label, item in plans.items()}
-            results = execute(Run(cluster, request, groups, decisions, tell), decisions)
+            others = [member.address for member in everyone if member.label not in groups]
+            results = execute(Run(cluster, request, groups, decisions, others, tell), decisions)
         else:
             say("nothing to execute: every record that these hosts can make is current")
         return max((ended(book, ids, label, item, results, force) for label, item in plans.items()), key=worst)

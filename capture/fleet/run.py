@@ -1,46 +1,28 @@
-"""Carries a fleet's plans out: asks the workers what they are, gives them snippets, stores what holds."""
+"""Carries a fleet's plans out: gives the workers snippets, stores what holds, copes with workers that go and come."""
 
 from __future__ import annotations
 
-import base64
 import threading
 import time
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Generator, Iterable, Mapping
 from dataclasses import dataclass
-from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
-from capture import measure, runner, shape
-from capture.engines import Choice
+from capture import measure, runner
 from capture.errors import CaptureError, PrivacyRefused
-from capture.fleet import answers, board, members
+from capture.fleet import answers, board, members, probing
 from capture.fleet.board import Board, Job, Seat
 from capture.fleet.cluster import Cluster, text_of
 from capture.fleet.members import Member
-from capture.measure import Interrupted, Options, Refused
+from capture.fleet.probing import POLL, Request, ask_probe, probe_or_error
+from capture.measure import Interrupted, Refused
 from capture.preparation import Decision, Prepared
-from capture.probe.torch_probe import TorchRequest
 from capture.runner import Result
-from capture.snippet import Snippet
 
 if TYPE_CHECKING:
     from distributed import Future
 
-POLL = 0.3  # seconds between looks at which workers are there
-PROBE_LIMIT = 240.0  # seconds for a worker to tell what it is; importing torch anew may take minutes
 NO_WORKER = 15.0  # seconds for a lost worker's nanny to bring another
-OVERHEAD = 180.0  # seconds beyond the executions themselves, such as starting the fork server
-
-
-@dataclass(frozen=True)
-class Request:
-    """How every snippet of a run is to be captured; `python` is a path on the workers, or nothing for their own."""
-
-    python: str
-    engine: Choice
-    options: Options
-    question: TorchRequest
-    label: str
 
 
 @dataclass(frozen=True)
@@ -51,49 +33,8 @@ class Told:
     result: Result
 
 
-def probe(cluster: Cluster, request: Request, tell: Callable[[str], None]) -> list[Member]:
-    """Ask every worker what it is; raises CaptureError where there is none, or one cannot tell."""
-    threads = cluster.workers()
-    if not threads:
-        raise CaptureError("the fleet has no worker; start one: CAPTURE_HOST=LABEL dask worker ADDRESS")
-    asked = {address: ask_probe(cluster, address, request) for address in threads}
-    found: dict[str, answers.Probe | CaptureError] = {}
-    while pending := {address: future for address, future in asked.items() if address not in found}:
-        ended = cluster.finished(pending.values(), POLL)
-        there = cluster.workers()
-        for address, future in pending.items():
-            if future in ended:
-                found[address] = probe_or_error(text_of(future))
-            elif address not in there:
-                tell(f"worker {address} was lost before it told what it is")
-                cluster.abandon(future)
-                del asked[address]
-    probes = members.answering(found)
-    if not probes:
-        raise CaptureError("every worker of the fleet was lost; look at their logs, then run again")
-    return [
-        Member(address, members.label_of(item, request.label), threads[address], item)
-        for address, item in probes.items()
-    ]
-
-
-def ask_probe(cluster: Cluster, address: str, request: Request) -> Future[str]:
-    """Ask one worker what it is."""
-    question = shape.encode(request.question)
-    task = {"do": "probe", "python": request.python, "salt": cluster.run, "request": question}
-    return cluster.ask(address, task, PROBE_LIMIT)
-
-
-def probe_or_error(text: str) -> answers.Probe | CaptureError:
-    """Return what a worker told, or why that is of no use."""
-    try:
-        return answers.probe_of(text)
-    except (CaptureError, Refused) as error:
-        return error if isinstance(error, CaptureError) else CaptureError(str(error))
-
-
 class Run:
-    """One run over the hosts of a fleet, which are given as members and a decision each, by label."""
+    """One run over the hosts of a fleet, given as members and a decision each, by label; `others` take no part."""
 
     def __init__(
         self,
@@ -101,6 +42,7 @@ class Run:
         request: Request,
         groups: Mapping[str, list[Member]],
         decisions: Mapping[str, Decision],
+        others: Iterable[str],
         tell: Callable[[str], None],
     ) -> None:
         self.cluster, self.request, self.groups, self.decisions, self.tell = cluster, request, groups, decisions, tell
@@ -111,7 +53,7 @@ class Run:
         }
         self.board = Board(self.snippets, request.options.jobs)
         self.known = {member.address: member for group in groups.values() for member in group}
-        self.ignored: set[str] = set()
+        self.ignored = set(others)  # addresses
         self.futures: dict[Future[str], Job] = {}
         self.probing: dict[Future[str], str] = {}
         self.patience = dict.fromkeys(groups, request.options.patience)
@@ -152,17 +94,10 @@ class Run:
     def give(self, job: Job, seat: Seat, started: Callable[[str], None]) -> None:
         """Send a snippet to a worker."""
         started(f"{job.snippet} on {job.label}")
-        snippet, options = self.snippets[job], self.request.options
-        prepared = self.prepared(job.label)
-        task = {
-            "do": "capture", "python": self.request.python, "engine": self.request.engine, "path": snippet.path,
-            "files": files(prepared, snippet), "digest": snippet.digest, "host": shape.encode(prepared.host),
-            "facts": shape.encode(self.known[seat.address].probe.facts), "runs": options.runs,
-            "accept_noise": options.accept_noise, "patience": self.patience[job.label],
-        }  # fmt: skip
-        count = options.runs or (measure.TIMING_RUNS[1] if snippet.timing else measure.DETERMINISTIC_RUNS)
-        limit = count * (snippet.timeout + 30) + options.patience + OVERHEAD
-        self.futures[self.cluster.ask(seat.address, task, limit)] = job
+        snippet, facts = self.snippets[job], self.known[seat.address].probe.facts
+        task = probing.capture_task(self.request, self.prepared(job.label), facts, snippet)
+        task["patience"] = self.patience[job.label]
+        self.futures[self.cluster.ask(seat.address, task, probing.limit(self.request, snippet))] = job
 
     def prepared(self, label: str) -> Prepared:
         """Return what is known about a host."""
@@ -258,13 +193,3 @@ class Run:
         """Say why a worker that came later cannot take part, or nothing."""
         group = self.groups.get(member.label)
         return members.apart(group[0], member) if group else "its host is not in this run's plan; run again for it"
-
-
-def files(prepared: Prepared, snippet: Snippet) -> dict[str, str]:
-    """Return the script and the files it needs, in base64, by their paths from its folder."""
-    path = prepared.book.root / snippet.path
-    names = [path.name, *(PurePosixPath(name).as_posix() for name in (*snippet.imports, *snippet.files))]
-    try:
-        return {name: base64.b64encode((path.parent / name).read_bytes()).decode() for name in names}
-    except OSError as error:
-        raise CaptureError(f"{snippet.path}: cannot be read: {error.strerror}; run again") from error
