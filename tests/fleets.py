@@ -10,14 +10,19 @@ import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import hardware_texts as texts
 import psutil
+from executions import NOTHING
+from handbooks import host
 from project import Project, Run, environment, until
 from typer.testing import CliRunner
 
 from capture.cli.app import app
 from capture.errors import CaptureError
+from capture.fleet.answers import Probe
+from capture.probe.interpreter import Interpreter
 
 # Found at start by every Python that sees the folder: the agents report another processor, on another machine.
 PASTED = """
@@ -133,3 +138,9 @@ def run(project: Project, found: Fleet, *arguments: str) -> Run:
         return done.exit_code, done.stdout, done.stderr
 
     return project.watched(call)
+
+
+def probe(label: str = "", machine: str = "m", **changes: Any) -> Probe:
+    """Return what a worker tells."""
+    interpreter = Interpreter("", "3.11.7", changes.pop("torch", None), {}, {}, (), ())
+    return Probe(label, machine, interpreter, NOTHING, host("worker", **changes))

@@ -33,10 +33,10 @@ HELP = {
     "failure": "Let a failure replace a good record.",
     "noise": "Take timings on a busy host, marked as such.",
     "engine": "auto forks a server that has imported torch where that is safe; or fresh, or forked.",
-    "fleet": "Capture on the workers of this dask scheduler, tls:// beyond loopback; -j is for each host.",
+    "fleet": "Capture on the workers of this dask scheduler, tls:// beyond loopback; -j is for each machine.",
     "dry": "Say what would be executed, and why.",
 }
-FLEET_JOBS = 4  # on each host and at most its workers' threads; this machine's CPUs say nothing of others
+FLEET_JOBS = 4  # on each machine and at most its workers' threads; this machine's CPUs say nothing of others
 LOCAL_PATIENCE = 5.0  # seconds: whoever only wants to see the site does not wait long for a quiet machine
 
 

@@ -23,16 +23,17 @@ class Job:
 
 @dataclass(frozen=True)
 class Seat:
-    """A worker as far as scheduling goes; those of one `place` are on one machine."""
+    """A worker as far as scheduling goes; beside a timing nothing else runs at its `place`."""
 
     address: str
     label: str
+    machine: str
     place: str
     threads: int
 
 
 class Board:
-    """Jobs that wait, jobs that run, and the workers there are."""
+    """Jobs that wait, jobs that run, and the workers there are; `limit` is how many run side by side on a machine."""
 
     def __init__(self, jobs: Iterable[Job], limit: int) -> None:
         self.waiting = list(dict.fromkeys(jobs))
@@ -68,10 +69,12 @@ class Board:
         if job.timing:  # after all that can still run beside others there
             here = {other.label for other in self.seats.values() if other.place == seat.place}
             return not beside and not any(other.label in here and not other.timing for other in self.waiting)
+        if sum(self.seats[where].machine == seat.machine for where in self.running.values()) >= self.limit:
+            return False
         there = self.on(seat)
         if self.losses[job] or any(self.losses[other] for other in there):
             return not there
-        return len(there) < seat.threads and sum(other.label == job.label for other in beside) < self.limit
+        return len(there) < seat.threads
 
     def on(self, seat: Seat) -> list[Job]:
         """Return what runs at a worker."""

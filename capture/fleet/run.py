@@ -64,7 +64,8 @@ class Run:
         """Seat the known members."""
         where = board.places({member.address: (member.label, member.probe.machine) for member in self.known.values()})
         for member in self.known.values():
-            self.board.seat(Seat(member.address, member.label, where[member.address], member.threads))
+            place, machine = where[member.address], member.probe.machine
+            self.board.seat(Seat(member.address, member.label, machine, place, member.threads))
 
     def results(self, stop: threading.Event, started: Callable[[str], None]) -> Generator[Told, None, None]:
         """Yield each result once its record is stored. Setting `stop` lets the workers abandon what they run."""
