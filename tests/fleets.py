@@ -56,11 +56,11 @@ class Fleet:
         self.processes.append(process)
         return process
 
-    def scheduler(self) -> None:
+    def scheduler(self, *arguments: str, env: dict[str, str] | None = None) -> None:
         """Start the scheduler and learn its address."""
         told = self.folder / "scheduler.json"
         common = ("--host", "127.0.0.1", "--port", "0", "--no-dashboard")
-        self.start("distributed.cli.dask_scheduler", *common, "--scheduler-file", str(told))
+        self.start("distributed.cli.dask_scheduler", *common, "--scheduler-file", str(told), *arguments, env=env)
         until(lambda: told.exists() and "address" in told.read_text(), "the scheduler has started")
         self.address = json.loads(told.read_text())["address"]
 
@@ -68,17 +68,17 @@ class Fleet:
         self,
         label: str,
         cpu: str = "epyc",
-        machine: str = "",
         threads: int = 1,
         nanny: bool = False,
         user: str = "user",
+        env: dict[str, str] | None = None,
     ) -> subprocess.Popen[bytes]:
         """Start a worker that names a label, or none; on its path is another version of the tool."""
         site = self.folder / "site"
         site.mkdir(exist_ok=True)
         (site / "sitecustomize.py").write_text(PASTED)
         (site / "capture.py").write_text('raise ImportError("another version of the tool is installed here")')
-        env = {
+        own = {
             "PYTHONPATH": os.pathsep.join(filter(None, [str(site), os.environ.get("PYTHONPATH")])),
             "PASTED_CPU": CPUS[cpu], "PASTED_MACHINE": cpu, "CAPTURE_HOST": label,
             "LOGNAME": user,
@@ -86,7 +86,7 @@ class Fleet:
         return self.start(
             "distributed.cli.dask_worker", self.address, "--host", "127.0.0.1", "--nthreads", str(threads),
             "--nanny" if nanny else "--no-nanny", "--no-dashboard", "--local-directory", str(self.folder),
-            env=env,
+            env=own | (env or {}),
         )  # fmt: skip
 
     def ready(self, count: int) -> None:
@@ -114,11 +114,11 @@ class Fleet:
 
 
 @contextlib.contextmanager
-def fleet(folder: Path) -> Iterator[Fleet]:
+def fleet(folder: Path, *arguments: str, env: dict[str, str] | None = None) -> Iterator[Fleet]:
     """Start a scheduler; nothing of its fleet runs afterwards."""
     found = Fleet(folder)
     try:
-        found.scheduler()
+        found.scheduler(*arguments, env=env)
         yield found
     finally:
         for process in reversed(found.processes):
