@@ -14,6 +14,7 @@ import pytest
 from fleets import Fleet, fleet, run
 from project import Project, processes_with, until
 
+from capture import store
 from capture.fleet import run as runs
 
 KILLER = """
@@ -49,6 +50,11 @@ def project(tmp_path: Path, slow: str) -> Project:
     )
     found.snippet(f"demo/{slow}", body, timeout=50)
     return found
+
+
+def stored(project: Project) -> list[str]:
+    """Return the ids for which there is a file."""
+    return store.record_ids(project.book, "epyc-avx2")
 
 
 def test_a_lost_worker_loses_only_what_it_ran(shared: Fleet, project: Project, slow: str, tmp_path: Path) -> None:
@@ -119,9 +125,8 @@ def test_killed_client_leaves_whole_records(shared: Fleet, project: Project, slo
     """After kill -9 of the client its workers abandon what they execute; the same command goes on."""
     worker = shared.worker("epyc-avx2", threads=2)
     shared.ready(1)
-    quick = project.root / "docs/captures/epyc-avx2/demo/quick_2.yaml"
     with project.start("run", "--python", project.python, "--fleet", shared.address) as process:
-        until(lambda: len(processes_with(slow)) == 1 and quick.exists(), "all run or have run")
+        until(lambda: len(processes_with(slow)) == 1 and len(stored(project)) == 3, "all run or have run")
         process.kill()
         process.wait()
     until(lambda: not processes_with(slow), "the worker has abandoned it")
@@ -156,3 +161,19 @@ def test_a_nanny_brings_another_worker(shared: Fleet, project: Project, tmp_path
     assert "epyc-avx2: 5 captured, 1 refused" in result.out
     assert project.record("demo/threads", "epyc-avx2").stdout == f"{os.environ.get('OMP_NUM_THREADS')}\n"
     shared.end(nanny)
+
+
+@pytest.mark.slow
+def test_a_lost_scheduler(project: Project, slow: str, tmp_path: Path) -> None:
+    """The run ends with a sentence, what was finished is stored, and the workers abandon the rest."""
+    with fleet(tmp_path) as found:
+        found.worker("epyc-avx2", threads=2)
+        found.ready(1)
+        with project.start("run", "--python", project.python, "--fleet", found.address) as process:
+            until(lambda: len(processes_with(slow)) == 1 and len(stored(project)) == 3, "all run or have run")
+            found.processes[0].kill()
+            _, err = process.communicate(timeout=60)
+        assert process.returncode == 2, err
+        assert "the fleet's scheduler is gone" in err and "Traceback" not in err
+        assert len(project.records("epyc-avx2")) == 3
+        until(lambda: not processes_with(slow), "the worker has abandoned it")

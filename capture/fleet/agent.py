@@ -32,6 +32,7 @@ from capture.probe import facts, torch_probe
 from capture.probe.interpreter import Interpreter, read_interpreter, this_interpreter
 from capture.probe.torch_probe import TorchFacts, TorchRequest
 from capture.probe.torch_questions import without_paths
+from capture.snippet import Snippet
 
 IDLE = 30.0  # seconds without a task, as after a client that was killed
 VARIABLE = "CAPTURE_HOST"  # by which a worker says the label of its host
@@ -46,6 +47,7 @@ class Agent:
         self.stop = stop
         self.told: list[str] = []
         self.engines: dict[tuple[str, str], Engines] = {}
+        self.interpreters: dict[tuple[object, ...], Interpreter] = {}
 
     def answer(self, task: Mapping[str, Any]) -> dict[str, Any]:
         """Do one task; what goes wrong is an answer too."""
@@ -89,7 +91,7 @@ class Agent:
             snippet = header.parse(book.root, path)
             if snippet.digest != task["digest"]:
                 raise CaptureError("its source changed after the run was planned; run again")
-            interpreter = read_interpreter(python, snippet.packages, snippet.modules)
+            interpreter = self.interpreter(python, snippet)
             known = preparation.prepared(book, here, answers, interpreter, {})
             key = (interpreter.path, task["engine"])
             if key not in self.engines:
@@ -105,6 +107,13 @@ class Agent:
                 book, item, known.identity
             )  # here, where this machine's and its user's names are known
             return {"record": record.encode(item), "seconds": seconds}
+
+    def interpreter(self, python: str, snippet: Snippet) -> Interpreter:
+        """Return what an interpreter has of what a snippet names, asked once."""
+        key = (python, snippet.packages, snippet.modules)
+        if key not in self.interpreters:
+            self.interpreters[key] = read_interpreter(python, snippet.packages, snippet.modules)
+        return self.interpreters[key]
 
     def close(self) -> None:
         """End the servers."""

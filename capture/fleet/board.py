@@ -41,6 +41,7 @@ class Board:
         self.running: dict[Job, str] = {}  # where: an address, since a place may grow while something runs there
         self.seats: dict[str, Seat] = {}
         self.losses = Counter[Job]()
+        self.hold = False  # no timing begins while workers are asked what they are, which takes CPUs nobody knows where
 
     def open(self) -> bool:
         """Tell whether anything is left to do."""
@@ -65,6 +66,8 @@ class Board:
         """Tell whether a job may begin at a worker now."""
         beside = [other for other, where in self.running.items() if self.seats[where].place == seat.place]
         if any(other.timing for other in beside):
+            return False
+        if job.timing and self.hold:
             return False
         if job.timing:  # after all that can still run beside others there
             here = {other.label for other in self.seats.values() if other.place == seat.place}

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
+import concurrent.futures
 import contextlib
 import hashlib
 import io
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
     from distributed import Client, Future
 
 CONNECT_LIMIT = 15.0  # seconds
+FETCH_LIMIT = 20.0  # seconds for an answer that is there
 CLOSE_LIMIT = 5.0  # seconds for the agents to end
 # As text, called through a builtin: what is pickled by name or as byte code would need our package or the very Python.
 CALL = "[scope := {}, exec(seed, scope), scope['work'](package, digest, task, limit)][-1]"
@@ -79,29 +82,31 @@ class Cluster:
         with contextlib.suppress(Exception):  # the scheduler may be gone, and the worker sees that itself
             future.cancel()
 
-    def finished(self, pending: Iterable[Future[str]], seconds: float) -> list[Future[str]]:
-        """Return those that have ended, after at most so many seconds."""
+    def finished(self, pending: Iterable[Future[str]], seconds: float, all_of_them: bool = False) -> list[Future[str]]:
+        """Return those that have ended once one has, or all, but after at most so many seconds."""
         from distributed import wait
 
         waiting = list(pending)
-        with contextlib.suppress(TimeoutError):
-            return list(wait(waiting, timeout=seconds, return_when="FIRST_COMPLETED").done)
-        return []
+        # Late, or cancelled with the scheduler's end: each one's own status tells.
+        with contextlib.suppress(TimeoutError, asyncio.CancelledError, concurrent.futures.CancelledError):
+            wait(waiting, timeout=seconds, return_when="ALL_COMPLETED" if all_of_them else "FIRST_COMPLETED")
+        return [future for future in waiting if future.status != "pending"]
 
     def close(self) -> None:
         """End the agents that wait for tasks."""
         with contextlib.suppress(CaptureError, OSError):
             asked = [self.ask(address, None, CLOSE_LIMIT) for address in self.workers()]
-            from distributed import wait
-
-            with contextlib.suppress(TimeoutError):
-                wait(asked, timeout=CLOSE_LIMIT)
+            self.finished(asked, CLOSE_LIMIT, all_of_them=True)
 
 
-def text_of(future: Future[str]) -> str:
-    """Return what a worker answered, or an answer that says why there is none."""
+def text_of(future: Future[str]) -> str | None:
+    """Return what a worker answered, or an answer that says why there is none; None where the answer was lost."""
+    if future.status in ("cancelled", "lost"):  # somebody restarted the cluster
+        return None
     try:
-        found = future.result()
+        found = future.result(timeout=FETCH_LIMIT)
+    except TimeoutError:  # the worker was lost with it
+        return None
     except Exception as error:  # whatever the worker raised arrives here
         return json.dumps({"broken": f"the worker failed: {type(error).__name__}: {without_paths(str(error))[:200]}"})
     return found if isinstance(found, str) else ""
@@ -115,7 +120,8 @@ def connected(address: str) -> Iterator[Cluster]:
         from distributed import Client
     except ImportError as error:
         raise CaptureError(INSTALL) from error
-    logging.getLogger("distributed").setLevel(logging.CRITICAL)  # its news of lost workers is ours to tell
+    for name in ("distributed", "tornado", "asyncio"):
+        logging.getLogger(name).setLevel(logging.CRITICAL)  # news of what is lost is ours to tell
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # other versions elsewhere: what matters is compared below

@@ -49,9 +49,10 @@ def probe(cluster: Cluster, request: Request, tell: Callable[[str], None]) -> li
         ended = cluster.finished(pending.values(), POLL)
         there = cluster.workers()
         for address, future in pending.items():
-            if future in ended:
-                found[address] = probe_or_error(text_of(future))
-            elif address not in there:
+            text = text_of(future) if future in ended else None
+            if text is not None:
+                found[address] = probe_or_error(text)
+            elif future in ended or address not in there:
                 tell(f"worker {address} was lost before it told what it is")
                 cluster.abandon(future)
                 del asked[address]

@@ -108,12 +108,13 @@ class Run:
 
     def take(self, future: Future[str]) -> Generator[Told, None, None]:
         """Judge and store what a worker answered."""
-        job = self.futures.pop(future)
-        if future.status in ("cancelled", "lost"):  # somebody restarted the cluster
+        job, text = self.futures.pop(future), text_of(future)
+        if text is None:
+            self.cluster.workers()  # where the scheduler is gone, that is what is to be told
             yield from self.once_more(job)
             return
         self.board.done(job)
-        yield Told(job.label, self.kept(job, text_of(future)))
+        yield Told(job.label, self.kept(job, text))
 
     def kept(self, job: Job, text: str) -> Result:
         """Store a record as a local run does, or say why not."""
@@ -154,13 +155,7 @@ class Run:
                 self.cluster.abandon(future)
                 yield from self.once_more(job)
             del self.known[address]
-        for address in there:
-            if address not in (*self.board.seats, *self.probing.values(), *self.ignored):
-                self.probing[ask_probe(self.cluster, address, self.request)] = address
-        for future, address in list(self.probing.items()):
-            if address not in there:
-                del self.probing[future]
-                self.cluster.abandon(future)
+        self.meet(there)
         stranded = self.board.stranded()
         now = time.monotonic()
         self.missed = {label: self.missed.get(label, now) for label in stranded}
@@ -170,12 +165,23 @@ class Run:
                 why = f"no worker of {label} is left; start one, then run again"
                 yield from (Told(label, Result(job.snippet, "refused", why, 0.0)) for job in jobs)
 
-    def join(self, address: str, text: str) -> None:
+    def meet(self, there: Iterable[str]) -> None:
+        """Ask workers that came later what they are, once no timing runs."""
+        for future, address in list(self.probing.items()):
+            if address not in there:
+                del self.probing[future]
+                self.cluster.abandon(future)
+        strangers = {*there} - {*self.board.seats, *self.probing.values(), *self.ignored}
+        if not any(job.timing for job in self.board.running):
+            self.probing |= {ask_probe(self.cluster, address, self.request): address for address in sorted(strangers)}
+        self.board.hold = bool(strangers or self.probing)
+
+    def join(self, address: str, text: str | None) -> None:
         """Take in a worker that came later, where it is one of a host that is being captured."""
-        found = probe_or_error(text)
         threads = self.cluster.workers().get(address)
-        if threads is None:
+        if text is None or threads is None:  # lost; if it comes again, it is asked again
             return
+        found = probe_or_error(text)
         try:
             if isinstance(found, CaptureError):
                 raise found
