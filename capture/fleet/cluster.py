@@ -120,23 +120,31 @@ def connected(address: str) -> Iterator[Cluster]:
         from distributed import Client
     except ImportError as error:
         raise CaptureError(INSTALL) from error
-    for name in ("distributed", "tornado", "asyncio"):
-        logging.getLogger(name).setLevel(logging.CRITICAL)  # news of what is lost is ours to tell
+    before = logging.root.manager.disable
+    logging.disable(logging.CRITICAL)  # news of what is lost is ours to tell, in sentences
+    try:
+        client = connect(Client, place)
+        cluster = Cluster(client)
+        try:
+            yield cluster
+        finally:
+            cluster.close()
+            with contextlib.suppress(Exception):  # the scheduler may be gone
+                client.close(timeout=CLOSE_LIMIT)
+    finally:
+        logging.disable(before)
+
+
+def connect(kind: type[Client], place: str) -> Client:
+    """Return a client of a scheduler; raises CaptureError where it cannot be talked to."""
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # other versions elsewhere: what matters is compared below
-            client = Client(place, timeout=CONNECT_LIMIT)
+            warnings.simplefilter("ignore")  # other versions there: the tool itself travels with each task
+            return kind(place, timeout=CONNECT_LIMIT)
     except (OSError, TypeError, ValueError, RuntimeError) as error:
         why = without_paths(str(error).splitlines()[0])[:200] if str(error) else type(error).__name__
         tls = f"; {addresses.CERTIFICATES}" if place.startswith("tls:") else ""
-        raise CaptureError(f"--fleet {address}: no dask scheduler can be talked to there ({why}){tls}") from error
-    cluster = Cluster(client)
-    try:
-        yield cluster
-    finally:
-        cluster.close()
-        with contextlib.suppress(Exception):  # the scheduler may be gone
-            client.close(timeout=CLOSE_LIMIT)
+        raise CaptureError(f"--fleet {place}: no dask scheduler can be talked to there ({why}){tls}") from error
 
 
 def package() -> bytes:
