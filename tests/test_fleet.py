@@ -36,7 +36,7 @@ def project(tmp_path: Path) -> Project:
 
 
 def test_each_host_captures_what_it_lacks(shared: Fleet, project: Project) -> None:
-    """First everything, under each host's own facts; then nothing; then what one host lacks, and only there."""
+    """First everything, under each host's facts; then nothing; then what says the same; then what one host lacks."""
     project.snippet("demo/gpu", "print(1)", needs=["cuda"])
     first = run(project, shared)
     assert first.code == 0, first.text
@@ -53,6 +53,8 @@ def test_each_host_captures_what_it_lacks(shared: Fleet, project: Project) -> No
     again = run(project, shared)
     assert (again.code, again.untouched) == (0, True)
     assert "nothing to execute" in again.out and "xeon: 1 current" in again.out
+    forced = run(project, shared, "--force", "--host", "xeon")
+    assert forced.untouched and "xeon: 1 unchanged" in forced.out
     (project.root / "docs/captures/xeon/demo/one.yaml").unlink()
     plan = run(project, shared, "--dry-run")
     assert (plan.code, plan.untouched) == (0, True)
