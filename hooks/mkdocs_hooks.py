@@ -8,20 +8,22 @@ import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import urljoin
 
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.exceptions import PluginError
 from mkdocs.livereload import LiveReloadServer
 from mkdocs.plugins import CombinedEvent, event_priority
-from mkdocs.structure.files import File, Files
+from mkdocs.structure.files import File, Files, InclusionLevel
 from mkdocs.structure.nav import Navigation
 from mkdocs.structure.pages import Page
-from mkdocs.utils import CountHandler
+from mkdocs.structure.toc import get_toc
+from mkdocs.utils import CountHandler, meta
 
 from capture import store
 from capture.errors import CaptureError
 from capture.host import LOCAL
-from capture.render import moved, near, plain, site, visit
+from capture.render import moved, near, plain, site, tour, visit
 from capture.render.links import Links
 
 LOG = logging.getLogger("mkdocs.capture")
@@ -30,6 +32,7 @@ SERVING: list[bool] = []
 BUILD: list[site.Site] = []
 NAV: list[Navigation] = []
 SECTIONS: dict[str, list[str]] = {}  # of each page, by its address
+TOURS: dict[str, tour.Tour] = {}  # by the address of the lesson and by that of the notebook's page
 ADD_ADDRESSES = "CAPTURE_ADDRESSES"
 LOCAL_FILES = f"captures/{LOCAL}/"
 BLOCK = re.compile(r"<pre\b.*?</pre>", re.DOTALL)
@@ -83,7 +86,34 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
         if path.is_file() and path.suffix != ".md" and not path.name.startswith("."):
             uri = path.relative_to(snippets.parent).as_posix()
             files.append(File.generated(config, uri, abs_src_path=str(path)))
+    add_notebooks(files, config)
     return files
+
+
+def add_notebooks(files: Files, config: MkDocsConfig) -> None:
+    """Add the notebook of each lesson that mkdocs.yml names: the file, and the page that shows it, outside of nav."""
+    pages = {file.src_uri: file for file in files.documentation_pages()}
+    lessons, problems = tour.chosen(BUILD[0], list(pages))
+    for problem in problems:
+        LOG.warning("%s", problem)
+    texts = {lesson: pages[lesson].content_string.replace("\r\n", "\n") for lesson in lessons}
+    try:
+        found = tour.tours(BUILD[0], texts, config.site_url)
+    except CaptureError as error:
+        raise PluginError(str(error)) from error
+    TOURS.clear()
+    for item in found:
+        title = str(meta.get_data(texts[item.lesson])[1].get("title", item.lesson))
+        TOURS[moved.address(item.lesson)] = TOURS[moved.address(item.place.page)] = item
+        content, outside = tour.front_matter(title), InclusionLevel.NOT_IN_NAV
+        files.append(File.generated(config, item.place.page, content=content, inclusion=outside))
+        files.append(File.generated(config, item.place.file, content=item.file))
+
+
+def notebook_of(page: Page) -> tour.Tour | None:
+    """Return the notebook that a page shows."""
+    item = TOURS.get(moved.address(page.file.src_uri))
+    return item if item and item.place.page == page.file.src_uri else None
 
 
 def seen(page: Page) -> visit.Page:
@@ -96,11 +126,17 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, **_: Any) 
     """Begin a page."""
     known, here = BUILD[0], seen(page)
     visit.enter(known, here)
-    page.edit_url = Links(known.settings).edit(here.path)
+    item = notebook_of(page)
+    page.edit_url = Links(known.settings).edit(f"docs/{item.lesson}" if item else here.path)
 
 
 def on_page_content(html: str, page: Page, config: MkDocsConfig, **_: Any) -> str:
     """End a page: lay a copy in Markdown beside it, log what was wrong, and tell the link check its cards' anchors."""
+    if item := notebook_of(page):
+        visit.leave("")
+        page.toc = get_toc(item.headings)
+        SECTIONS[moved.address(page.file.src_uri)] = []  # its headings are the lesson's
+        return item.html
     if here := visit.current():
         copy = Path(config.site_dir, page.url, "index.md")
         copy.parent.mkdir(parents=True, exist_ok=True)
@@ -135,9 +171,14 @@ def strip(context: Any, /, page: Page, **_: Any) -> Any:
 
 
 @event_priority(-100)
-def restore(context: Any, /, page: Page, **_: Any) -> Any:
-    """Give the page its tags back, and what the choice of a host in the header needs to know; search sees neither."""
-    page.content = page.meta.pop("captured_content") + near.element(BUILD[0])
+def restore(context: Any, /, page: Page, config: MkDocsConfig, **_: Any) -> Any:
+    """Give the page its tags back, links to its notebook, and what the choice of a host needs; search sees neither."""
+    content, address = page.meta.pop("captured_content"), moved.address(page.file.src_uri)
+    if item := TOURS.get(address):
+        content = content.replace("</h1>", f"</h1>{tour.signpost(item, address)}", 1)
+    if item and page.canonical_url and notebook_of(page):
+        page.canonical_url = urljoin(config.site_url, moved.address(item.lesson).lstrip("/"))
+    page.content = content + near.element(BUILD[0])
     return context
 
 
@@ -146,7 +187,9 @@ on_page_context = CombinedEvent(strip, restore)
 
 def on_post_template(output: str, template_name: str, config: MkDocsConfig, **_: Any) -> str:
     """Write no sitemap where the site's address is unknown: it would list nothing."""
-    return output if config.site_url or template_name != "sitemap.xml" else ""
+    if template_name != "sitemap.xml":
+        return output
+    return tour.unlisted(output, TOURS.values()) if config.site_url else ""
 
 
 def on_nav(nav: Navigation, **_: Any) -> None:
