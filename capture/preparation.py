@@ -70,8 +70,7 @@ def decide(
         {name for item in chosen for name in item.modules},
     )
     known = cat.hosts.get(label)
-    # A record copied from another host's folder is no result of this one.
-    records = {key: item for (owner, key), item in cat.records.items() if owner == item.host == label}
+    records = own_records(cat, label)
     moved = known is not None and not facts.same_processor(known)
     if moved and label != LOCAL:
         refuse(known, label)
@@ -85,17 +84,31 @@ def decide(
     broken = (answers.torch_error or "") if interpreter.torch else ""
     here = facts.probe_host(label, answers).host
     if label != LOCAL:
-        if broken and ("accelerators" in here.reasons if known is None else not same_machine(known, here)):
-            raise HostBroken(f"torch fails to import, so this host's accelerators are unknown: {broken}; mend it first")
-        if known is not None and not same_machine(known, here):
-            refuse(known, label, here)
-        if known is not None:
-            here = replace(here, title=known.title, memory_gib=known.memory_gib, reasons=known.reasons)
+        here = settled(known, here, broken)
     found = plan.make(chosen, records, interpreter, answers.gates, force)
     assert found is not None, "all gates have been asked"
     if broken:
         found = without_torch(found, broken)
     return Decision(found, prepared(cat.book, here, answers, interpreter, records), broken)
+
+
+def own_records(cat: Catalogue, label: str) -> dict[str, Record]:
+    """Return a host's records by snippet; one copied from another host's folder is no result of this one."""
+    return {key: item for (owner, key), item in cat.records.items() if owner == item.host == label}
+
+
+def settled(known: Host | None, here: Host, broken: str) -> Host:
+    """Return a machine's facts as they stand under its label, where that is the machine which the label names.
+
+    Raises HostRefused where it is another, HostBroken where nobody can tell since torch fails to import.
+    """
+    if broken and ("accelerators" in here.reasons if known is None else not same_machine(known, here)):
+        raise HostBroken(f"torch fails to import, so this host's accelerators are unknown: {broken}; mend it first")
+    if known is None:
+        return here
+    if not same_machine(known, here):
+        refuse(known, here.label, here)
+    return replace(here, title=known.title, memory_gib=known.memory_gib, reasons=known.reasons)
 
 
 def question(snippets: Iterable[Snippet]) -> TorchRequest:
