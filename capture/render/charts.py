@@ -10,6 +10,7 @@ from capture.render.plot_data import Bar, Group, Plot
 from capture.render.svg import EDGE, ROW, WIDTH, Part, box, cut, dot, line, wide, words
 
 COLOURS = 6
+INSET = 8.0  # of the scale, so that a dot at its end is whole
 STEP = 33.0
 FEW_DECADES = 1.2  # below that a log scale has lines at 2 and 5 too
 
@@ -35,7 +36,7 @@ def chart(plot: Plot) -> tuple[float, float, list[Part]]:
     y += 18
     if plot.baseline is not None:
         said = f"{plot.baseline:g}: {plot.baseline_label}" if plot.baseline_label else f"from {plot.baseline:g}"
-        axis.append(line((begin, 0), (begin, y), "base"))
+        axis.append(line((begin, 0), (begin, y - 18), "base"))
         axis.append(words(begin, y + 12, cut(said, WIDTH - 2 * EDGE), "base-text", anchor(begin, wide(said) / 2)))
         y += ROW
     return WIDTH, y, [*axis, *rows]
@@ -54,7 +55,7 @@ def head(group: Group, y: float) -> tuple[float, list[Part]]:
         room = WIDTH - 3 * EDGE - (wide(right) if right else 0)
         parts += [words(EDGE, y + 13, cut(left, room), "head"), words(WIDTH - EDGE, y + 13, right, "soft", "end")]
         y += ROW
-    return y, parts
+    return y + 3, parts
 
 
 def scale(plot: Plot) -> tuple[Callable[[float], float], list[float]]:
@@ -65,7 +66,7 @@ def scale(plot: Plot) -> tuple[Callable[[float], float], list[float]]:
     if plot.baseline is not None or not plot.log:
         numbers.append(plot.baseline if plot.baseline is not None else 0.0)
     low, high = min(numbers), max(numbers)
-    room = WIDTH - 2 * EDGE
+    room = WIDTH - 2 * INSET
     if plot.log:
         few = log10(high / low) < FEW_DECADES
         if few:
@@ -74,10 +75,10 @@ def scale(plot: Plot) -> tuple[Callable[[float], float], list[float]]:
             low, high = min(low, 10.0 ** floor(log10(low) + 0.3)), max(high, 10.0 ** ceil(log10(high) - 0.3))
         begin, span = log10(low), log10(high / low)
         locator: Any = ticker.LogLocator(subs=(1.0, 2.0, 5.0) if few else (1.0,), numticks=7)
-        return lambda number: EDGE + (log10(number) - begin) / span * room, ticks(locator, low, high)
+        return lambda number: INSET + (log10(number) - begin) / span * room, ticks(locator, low, high)
     high = high if high > low else low + 1
     locator = ticker.MaxNLocator(nbins=4, steps=[1, 2, 2.5, 5, 10])
-    return lambda number: EDGE + (number - low) / (high - low) * room, ticks(locator, low, high)
+    return lambda number: INSET + (number - low) / (high - low) * room, ticks(locator, low, high)
 
 
 def ticks(locator: Any, low: float, high: float) -> list[float]:
@@ -95,6 +96,6 @@ def row(plot: Plot, bar: Bar, y: float, begin: float, end: float) -> list[Part]:
         words(WIDTH - EDGE, y + 13, number, "number", "end"),
     ]
     if plot.kind == "dots":
-        return [*parts, line((EDGE, y + 23), (WIDTH - EDGE, y + 23), "track"), dot(end, y + 23, name)]
+        return [*parts, line((INSET, y + 23), (WIDTH - INSET, y + 23), "track"), dot(end, y + 23, name)]
     width = max(abs(end - begin), 1.5)
     return [*parts, box(begin if end >= begin else begin - width, y + 18, width, 9, name)]

@@ -74,7 +74,7 @@ def rows(plot: Plot, strip: Strip, y: float, begin: float, width: float) -> tupl
             height = heights[step.lane]
             marked = "".join(f" plot-sign-{at}" for at, (sign, _) in enumerate(plot.marks) if sign in step.marks)
             front.append(box(x, height - 11, takes, 22, f"step{marked}"))
-            front.append(words(middle, height + 4, text, "text", "middle"))
+            front.append(words(middle, height + 4, text, "step-text", "middle"))
         x += takes + GAP
     y = end + 2
     for result in strip.results:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 Part = Callable[["Axes"], Any]
-WIDTH = 360.0  # as wide as the column of a telephone, so that text there has its full size
+WIDTH = 330.0  # as wide as the column of a telephone, so that text there has its full size
 EDGE = 4.0
 ROW = 17.0
 LETTER = 6.7  # of a text of 12 units, wider than most fonts have it
@@ -62,18 +62,21 @@ def drawn(width: float, height: float, parts: Iterable[Part]) -> str:
         axes.set_ylim(height, 0)
         axes.set_autoscale_on(False)
         for part in parts:
+            known = set(axes.get_children())
             part(axes)
+            for artist in set(axes.get_children()) - known:
+                artist.set_zorder(len(known))  # by itself Matplotlib puts every line above every shape
         figure.savefig(out, format="svg", metadata={"Date": None})
     return printable("".join(kept(ElementTree.fromstring(out.getvalue()))))
 
 
 def kept(root: ElementTree.Element) -> Iterator[str]:
     """Yield each shape and text that has a class of ours."""
+    shapes = {f"#{path.get('id')}": path.get("d", "") for path in root.iter(f"{SVG}path") if path.get("id")}
     for group in root.iter(f"{SVG}g"):
         if not group.get("id", "").startswith(PREFIX):
             continue
         name = group.get("id", "").replace(PREFIX, "plot-", 1)
-        shapes = {f"#{path.get('id')}": path.get("d", "") for path in group.iter(f"{SVG}path") if path.get("id")}
         for item in group.iter():
             if item.tag == f"{SVG}path" and not item.get("id"):
                 yield element("path", {"class": name, "d": compact(item.get("d", ""))})
