@@ -99,6 +99,7 @@ def test_no_two_modules_import_each_other() -> None:
         ("mkdocs", set()),
         ("torch", {"capture.probe.torch_facts", "capture.probe.torch_questions", "capture.engine.fork_server"}),
         ("numpy", set()),
+        ("matplotlib", {"capture.render.svg", "capture.render.charts"}),
         ("jsonschema", set()),
         ("packaging", set()),
     ],

@@ -130,12 +130,13 @@ def read(site: Site, label: str, item: Wanted, spec: Spec, as_text: bool = False
     text = " ".join(value.text.split())
     if spec.kind not in CHARTS or as_text:
         return Reading(text, None, words, True)
-    text += f"{'' if spec.unit in TIGHT else ' '}{spec.unit}" if spec.unit else ""
     number = value.scalar
+    if spec.unit and not isinstance(number, str):
+        text += spec.unit if spec.unit in TIGHT else f" {spec.unit}"
     if isinstance(number, str) or not math.isfinite(number):
-        return Reading(text, None, (*words, "no number, so not drawn"))
+        return Reading(text, None, (*words, "no number: not drawn"))
     if abs(number) > LARGEST or (spec.log and number < 1 / LARGEST):
-        return Reading(text, None, (*words, f"{'not above 0' if number <= 0 else 'off every scale'}, so not drawn"))
+        return Reading(text, None, (*words, f"{'not above 0' if number <= 0 else 'off every scale'}: not drawn"))
     return Reading(text, number, words, True)
 
 

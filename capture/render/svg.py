@@ -36,9 +36,9 @@ def require() -> None:
     try:
         import matplotlib.backends.backend_svg  # noqa: F401
     except ImportError as error:
-        name = error.name or "matplotlib"
         raise CaptureError(
-            f'a plot is drawn with Matplotlib, and {name} is not installed; install it with: pip install -e ".[site]"'
+            f"a plot is drawn with Matplotlib, which cannot be imported ({error}); "
+            'install it with: pip install -e ".[site]"'
         ) from error
 
 
