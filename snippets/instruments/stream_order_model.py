@@ -12,20 +12,16 @@ def orders(queues, after, done=()):
             continue
         step = queue[0]
         if step not in after or after[step] in done:
-            rest = [*queues[:i], queue[1:], *queues[i + 1 :]]
-            yield from orders(rest, after, (*done, step))
+            yield from orders([*queues[:i], queue[1:], *queues[i + 1 :]], after, (*done, step))
 
 
 def value_read(order, block_of_y):
     memory = {"block 0": 0, "block 1": 0}
+    writes = {"write x": {"block 0": 1}, "write y": {block_of_y: 9}}
     for step in order:
-        if step == "write x":
-            memory["block 0"] = 1
-        if step == "write y":
-            memory[block_of_y] = 9
         if step == "read x":
-            seen = memory["block 0"]
-    return seen
+            return memory["block 0"]
+        memory |= writes.get(step, {})
 
 
 def steps(order, queues, after, star):
