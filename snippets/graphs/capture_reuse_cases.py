@@ -2,7 +2,7 @@
 
 
 def run(steps):
-    """Return the markers (the nodes last on each stream at the free), s1's terminals and its past."""
+    """Return the markers (last on each stream at the free), s1's terminals, and its past."""
     behind, last = {}, {"s1": set(), "s2": set()}
 
     def past(stream):

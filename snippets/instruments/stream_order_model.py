@@ -18,10 +18,9 @@ def orders(queues, after, done=()):
 def value_read(order, block_of_y):
     memory = {"block 0": 0, "block 1": 0}
     writes = {"write x": {"block 0": 1}, "write y": {block_of_y: 9}}
-    for step in order:
-        if step == "read x":
-            return memory["block 0"]
+    for step in order[: order.index("read x")]:
         memory |= writes.get(step, {})
+    return memory["block 0"]
 
 
 def steps(order, queues, after, star):
@@ -30,7 +29,7 @@ def steps(order, queues, after, star):
     found = []
     for step in order:
         found.append(f"{lane[step]} {step}" + star * (step == "read x"))
-        found += [f"{lane[last]} waits {lane[step]}" for last, first in after.items() if first == step]
+        found += [f"{lane[b]} waits {lane[step]}" for b, a in after.items() if a == step]
     return " > ".join(found)
 
 
