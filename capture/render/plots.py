@@ -113,7 +113,7 @@ def figure(here: Visit, spec: Spec, hosts: list[Column], uid: str = "", drawing:
     """Return a plot on a page."""
     return Figure(
         uid, spec.title, plot_data.description(spec, hosts), plot_data.sources(hosts), plot_data.absences(hosts),
-        lanes_table(here, spec, hosts) if spec.kind == "lanes" else chart_table(here, spec, hosts), drawing,
+        lanes_table(spec, hosts) if spec.kind == "lanes" else chart_table(here, spec, hosts), drawing,
     )  # fmt: skip
 
 
@@ -135,13 +135,17 @@ def chart_table(here: Visit, spec: Spec, hosts: list[Column]) -> Table:
     return Table(spec.title, head, tuple(rows))
 
 
-def lanes_table(here: Visit, spec: Spec, hosts: list[Column]) -> Table:
-    """Return the steps: a row a host and a value."""
+def lanes_table(spec: Spec, hosts: list[Column]) -> Table:
+    """Return the steps: a row for each thing that hosts say to a value."""
     rows = []
     for place, item in enumerate(spec.values):
+        alike: dict[tuple[str, str], list[str]] = {}
         for column in hosts:
-            reading, results = column.readings[place], column.results[place]
-            said = "; ".join(f"{more.label}: {got.said}" for more, got in zip(item.results, results, strict=True))
-            name = host_cell(here, spec, column)
-            rows.append((Cell(item.label), name, Cell(column.torch or "none"), Cell(reading.said), Cell(said)))
-    return Table(spec.title, ("case", "host", "torch", "steps", "result"), tuple(rows))
+            pairs = zip(item.results, column.results[place], strict=True)
+            results = "; ".join(f"{more.label}: {got.said}" for more, got in pairs if column.drawn)
+            name = f"{column.title} (torch {column.torch})" if column.torch else column.title
+            alike.setdefault((column.readings[place].said, results), []).append(name)
+        for (said, results), names in alike.items():
+            long = (Cell(text, None, "long") for text in (said, results, "; ".join(names)))
+            rows.append((Cell(item.label), *long))
+    return Table(spec.title, ("case", "steps", "result", "hosts"), tuple(rows))
