@@ -102,6 +102,7 @@ def test_no_two_modules_import_each_other() -> None:
         ("distributed", {"capture.fleet.cluster", "capture.fleet.probing", "capture.fleet.run", "capture.fleet.seed"}),
         ("dask", {"capture.fleet.seed"}),
         ("numpy", set()),
+        ("matplotlib", {"capture.render.svg", "capture.render.charts"}),
         ("jsonschema", set()),
         ("packaging", set()),
     ],

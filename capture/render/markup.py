@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import jinja2
 from markupsafe import Markup
@@ -42,6 +43,12 @@ def error(messages: list[str], sign: str, place: str) -> str:
 def table(view: object) -> str:
     """Return the HTML of a table over all records."""
     return rendered("table.html.j2", table=view)
+
+
+def plot(view: Any) -> str:
+    """Return the HTML of a plot, whose picture is safe as it is."""
+    inside = Markup(view.picture.inside) if view.picture else ""
+    return rendered("plot.html.j2", plot=view, inside=inside, table=Markup(table(view.table)))
 
 
 def value(text: str, href: str | None, title: str, kind: str) -> str:

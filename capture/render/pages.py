@@ -44,7 +44,7 @@ def check_pages(cat: Catalogue) -> list[Problem]:
         name = cat.book.relative(path)
         text = store.read_text(path, name).removeprefix("\ufeff").replace("\r\n", "\n")
         md, html = markdown_of(config), ""
-        visit.enter(known, visit.Page(name, text, "./"))
+        visit.enter(known, visit.Page(name, text, "./"), draws=False)
         try:
             html = md.convert(without_front_matter(text))
         finally:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from capture import prose
 from capture.errors import CaptureError
-from capture.render import card, inline, moved, places, request, tables
+from capture.render import card, inline, moved, places, plot_spec, plots, request, tables
 from capture.render.model import Absence, Badge, Card, Panel, Result
 from capture.render.text import Stream, printable
 from capture.render.visit import Page, Visit
@@ -201,13 +201,28 @@ def fenced(text: str, language: str) -> str:
 
 def table(here: Visit, body: str, _options: Mapping[str, str]) -> str:
     """Return a table over all records; raises CaptureError where there is none of that name."""
-    view = tables.named_table(here, body)
+    return drawn(tables.named_table(here, body))
+
+
+def plot(here: Visit, body: str, _options: Mapping[str, str]) -> str:
+    """Return what a picture shows as a table; raises CaptureError where its fence is faulty."""
+    spec = plot_spec.read(body, here.site.catalogue)
+    view = plots.figure(here, spec, plots.columns(here, spec))
+    return "\n\n".join([f"**{view.title}**", drawn(view.table), f"{view.sources} {view.absences}".strip()])
+
+
+def drawn(view: tables.Table) -> str:
+    """Return a table in Markdown."""
     rows = [view.head, tuple("---" for _ in view.head)]
     rows += [tuple(f"[{cell.text}]({cell.href})" if cell.href else cell.text for cell in row) for row in view.rows]
     return "\n".join(f"| {' | '.join(' '.join(cell.replace('|', '&#124;').split()) for cell in row)} |" for row in rows)
 
 
-FENCES: Mapping[str, Callable[[Visit, str, Mapping[str, str]], str]] = {"capture": capture, "capture-table": table}
+FENCES: Mapping[str, Callable[[Visit, str, Mapping[str, str]], str]] = {
+    "capture": capture,
+    "capture-table": table,
+    "capture-plot": plot,
+}
 
 
 def index(name: str, description: str, entries: Iterable[Entry], root: str = "") -> str:

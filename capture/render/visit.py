@@ -47,13 +47,16 @@ class Page:
 class Visit:
     """What is known while one page is rendered."""
 
-    def __init__(self, known: Site, page: Page | None, log: Callable[[Problem], None] | None = None) -> None:
-        self.site, self.page, self.log = known, page, log
+    def __init__(
+        self, known: Site, page: Page | None, log: Callable[[Problem], None] | None = None, draws: bool = True
+    ) -> None:
+        self.site, self.page, self.log, self.draws = known, page, log, draws
         self.links = Links(known.settings, page.base if page else None, page.path if page else None)
         self.uses: Counter[str] = Counter()
         self.targets: dict[str, set[str]] = {}
         self.problems: list[tuple[str, Problem]] = []
         self.signs = 0
+        self.plots = 0
         # What was drawn, by the card's id or the table's name, so that a copy of the page need not draw it again.
         self.cards: dict[str, Card] = {}
         self.tables: dict[str, Any] = {}
@@ -137,9 +140,9 @@ CURRENT: ContextVar[Visit | None] = ContextVar("capture_visit", default=None)
 PLAIN: weakref.WeakKeyDictionary[Any, Visit] = weakref.WeakKeyDictionary()
 
 
-def enter(known: Site, page: Page) -> Visit:
-    """Begin a page; every formatter called until `leave` belongs to it."""
-    visit = Visit(known, page)
+def enter(known: Site, page: Page, draws: bool = True) -> Visit:
+    """Begin a page; every formatter called until `leave` belongs to it. Pictures that nobody sees need not be drawn."""
+    visit = Visit(known, page, draws=draws)
     CURRENT.set(visit)
     return visit
 
