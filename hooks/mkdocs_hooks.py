@@ -13,7 +13,7 @@ from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.exceptions import PluginError
 from mkdocs.livereload import LiveReloadServer
 from mkdocs.plugins import CombinedEvent, event_priority
-from mkdocs.structure.files import File, Files
+from mkdocs.structure.files import File, Files, InclusionLevel
 from mkdocs.structure.nav import Navigation
 from mkdocs.structure.pages import Page
 from mkdocs.utils import CountHandler
@@ -21,8 +21,8 @@ from mkdocs.utils import CountHandler
 from capture import store
 from capture.errors import CaptureError
 from capture.host import LOCAL
-from capture.render import moved, near, plain, site, visit
-from capture.render.links import Links
+from capture.render import foot, host_page, moved, near, pages, plain, site, visit
+from capture.render.links import HOSTS, Links
 
 LOG = logging.getLogger("mkdocs.capture")
 # What MkDocs tells once and asks for later; a hooks file has no object to keep it in.
@@ -30,6 +30,7 @@ SERVING: list[bool] = []
 BUILD: list[site.Site] = []
 NAV: list[Navigation] = []
 SECTIONS: dict[str, list[str]] = {}  # of each page, by its address
+HISTORY: dict[str, str] = {}  # the day on which each page's text was last changed, by its path
 ADD_ADDRESSES = "CAPTURE_ADDRESSES"
 LOCAL_FILES = f"captures/{LOCAL}/"
 BLOCK = re.compile(r"<pre\b.*?</pre>", re.DOTALL)
@@ -67,6 +68,8 @@ def on_pre_build(config: MkDocsConfig) -> None:
         raise PluginError(str(error)) from error
     BUILD[:] = [known]
     SECTIONS.clear()
+    HISTORY.clear()
+    HISTORY.update(store.page_days(book(config)))
     fault = site.default_host_problem(known.catalogue, known.settings)
     damaged = [item for item in known.catalogue.problems if item.path.startswith(store.CAPTURES)]
     for problem in [*damaged, *([fault] if fault else [])]:
@@ -83,7 +86,31 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
         if path.is_file() and path.suffix != ".md" and not path.name.startswith("."):
             uri = path.relative_to(snippets.parent).as_posix()
             files.append(File.generated(config, uri, abs_src_path=str(path)))
+    return host_pages(files, config)
+
+
+def host_pages(files: Files, config: MkDocsConfig) -> Files:
+    """Add a page for each host, under the page that lists them where the nav has one; one that is written goes first."""
+    known = BUILD[0]
+    uris = {host_page.path(label): label for label in known.order}
+    made = [uri for uri in uris if files.get_file_from_path(uri) is None]
+    above = nav_list(config.nav, f"{HOSTS}/index.md")
+    if above is not None:
+        above += [uri for uri in uris if uri not in above]
+    hidden = config.nav is not None and above is None
+    for uri in made:
+        text = host_page.markdown(known, uris[uri], files.get_file_from_path(f"{HOSTS}/index.md") is not None)
+        place = InclusionLevel.NOT_IN_NAV if hidden else InclusionLevel.UNDEFINED
+        files.append(File.generated(config, uri, content=text, inclusion=place))
     return files
+
+
+def nav_list(nav: Any, page: str) -> list[Any] | None:
+    """Return the innermost list of the nav in which a page stands."""
+    entries = nav.values() if isinstance(nav, dict) else nav if isinstance(nav, list) else ()
+    if isinstance(nav, list) and page in nav:
+        return nav
+    return next((found for entry in entries if (found := nav_list(entry, page)) is not None), None)
 
 
 def seen(page: Page) -> visit.Page:
@@ -96,12 +123,15 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, **_: Any) 
     """Begin a page."""
     known, here = BUILD[0], seen(page)
     visit.enter(known, here)
-    page.edit_url = Links(known.settings).edit(here.path)
+    written = page.file.abs_src_path is not None
+    page.edit_url = Links(known.settings).edit(here.path) if written else None
 
 
 def on_page_content(html: str, page: Page, config: MkDocsConfig, **_: Any) -> str:
     """End a page: lay a copy in Markdown beside it, log what was wrong, and tell the link check its cards' anchors."""
     if here := visit.current():
+        below = foot.of(here, pages.listed(page.meta.get("tags")), HISTORY.get(here.page.path if here.page else "", ""))
+        page.meta["captured_foot"], page.update_date = foot.html(below), below.newest
         copy = Path(config.site_dir, page.url, "index.md")
         copy.parent.mkdir(parents=True, exist_ok=True)
         copy.write_text(plain.copy(here, page.markdown or ""), "utf-8")
@@ -137,7 +167,7 @@ def strip(context: Any, /, page: Page, **_: Any) -> Any:
 @event_priority(-100)
 def restore(context: Any, /, page: Page, **_: Any) -> Any:
     """Give the page its tags back, and what the choice of a host in the header needs to know; search sees neither."""
-    page.content = page.meta.pop("captured_content") + near.element(BUILD[0])
+    page.content = page.meta.pop("captured_content") + near.element(BUILD[0]) + page.meta.pop("captured_foot", "")
     return context
 
 
