@@ -30,6 +30,7 @@ SERVING: list[bool] = []
 BUILD: list[site.Site] = []
 NAV: list[Navigation] = []
 SECTIONS: dict[str, list[str]] = {}  # of each page, by its address
+GENERATED: set[str] = set()  # addresses of the pages that nobody wrote
 HISTORY: dict[str, str] = {}  # the day on which each page's text was last changed, by its path
 ADD_ADDRESSES = "CAPTURE_ADDRESSES"
 LOCAL_FILES = f"captures/{LOCAL}/"
@@ -68,6 +69,7 @@ def on_pre_build(config: MkDocsConfig) -> None:
         raise PluginError(str(error)) from error
     BUILD[:] = [known]
     SECTIONS.clear()
+    GENERATED.clear()
     HISTORY.clear()
     HISTORY.update(store.page_days(book(config)))
     fault = site.default_host_problem(known.catalogue, known.settings)
@@ -140,6 +142,8 @@ def on_page_content(html: str, page: Page, config: MkDocsConfig, **_: Any) -> st
     page.present_anchor_ids = (page.present_anchor_ids or set()) | set(OWN_ID.findall(html))
     address = moved.address(page.file.src_uri)
     SECTIONS[address] = list(sections(page.toc))
+    if page.file.abs_src_path is None:
+        GENERATED.add(address)
     return html + moved.signposts(address, moves(config))
 
 
@@ -206,7 +210,9 @@ def on_post_build(config: MkDocsConfig) -> None:
     for problem in moved.problems(listed, moving, SECTIONS):
         LOG.warning("%s", problem)
     if os.environ.get(ADD_ADDRESSES):
-        path.write_text("".join(f"{place}\n" for place in sorted({*listed, *moved.listing(SECTIONS)})), "utf-8")
+        # Not the pages of hosts: who adds one changes no file but his own.
+        lasting = moved.listing({place: SECTIONS[place] for place in SECTIONS.keys() - GENERATED})
+        path.write_text("".join(f"{place}\n" for place in sorted({*listed, *lasting})), "utf-8")
 
 
 def on_serve(server: LiveReloadServer, config: MkDocsConfig, **_: Any) -> LiveReloadServer:

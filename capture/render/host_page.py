@@ -13,7 +13,11 @@ from capture.render.text import day
 
 SPECIAL = re.compile(r"[^\w\s,.()/+-]|_")
 SECTIONS = (
-    ("Hardware", "hardware", "All that is recorded about the machine. Scopes of claims ask for some of it by these names."),
+    (
+        "Hardware",
+        "hardware",
+        "All that is recorded about the machine. Scopes of claims ask for some of it by these names.",
+    ),
     ("Software", "software", "Each column is an environment in which results were captured, newest torch first."),
     ("Gates", "gates", "A gate is a yes or no that decides what a script can do, as the newest record shows it."),
     ("Results", "results", "Every script, with the state of its result here. A script leads to its card."),

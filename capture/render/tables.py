@@ -25,7 +25,12 @@ def formatter(source: str, _language: str, _class: str, _options: Any, md: Any, 
         text = here.page.text if here.page else ""
         return next((place.line for place in places.fences(text, "capture-table") if place.body == name), 0)
 
-    return answer(md, line_of, lambda here, _: markup.table(named_table(here, name), name.partition(" ")[0]), "the table cannot be drawn")
+    return answer(
+        md,
+        line_of,
+        lambda here, _: markup.table(named_table(here, name), name.partition(" ")[0]),
+        "the table cannot be drawn",
+    )
 
 
 def hosts(here: Visit) -> Table:
