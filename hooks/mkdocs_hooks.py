@@ -92,7 +92,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 
 def host_pages(files: Files, config: MkDocsConfig) -> Files:
-    """Add a page for each host, under the page that lists them where the nav has one; one that is written goes first."""
+    """Add a page for each host, under the page that lists them where the nav has one; a written one goes first."""
     known = BUILD[0]
     uris = {host_page.path(label): label for label in known.order}
     made = [uri for uri in uris if files.get_file_from_path(uri) is None]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import re
 import subprocess
@@ -127,6 +128,32 @@ def test_a_fork_edits_and_reports_in_its_own_repository(site: Path) -> None:
     assert f'href="{FORK}/issues/new?title=timing%2F' in lesson
     # What prose says about the handbook's own repository is its author's.
     assert "captured-handbook/handbook" not in lesson
+
+
+def test_every_link_of_a_table_leads_to_a_card_or_a_page(site: Path) -> None:
+    """The link check of the build sees no link that is drawn: file and anchor are there."""
+    parts = (
+        r'<div class="capture-table".*?</div>',
+        r'<footer class="capture-about">.*?</footer>',
+        r"<dd><a href.*?</dd>",
+    )
+    checked = 0
+    for address, html in pages(site).items():
+        drawn = " ".join(part for pattern in parts for part in re.findall(pattern, html, re.DOTALL))
+        for link in map(unescape, set(re.findall(r'href="([^"]+)"', drawn))):
+            path, _, anchor = link.partition("#")
+            target = (site / address / path).resolve()
+            target = target / "index.html" if target.is_dir() else target
+            assert target.is_file(), f"{address}: {link}"
+            assert not anchor or f'id="{anchor}"' in read(target), f"{address}: {link}"
+            checked += 1
+    assert checked > 500
+
+
+@functools.cache
+def read(path: Path) -> str:
+    """Return a built file."""
+    return path.read_text("utf-8")
 
 
 def test_every_page_has_a_copy_in_markdown(site: Path) -> None:

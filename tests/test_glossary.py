@@ -18,8 +18,8 @@ BOOK = store.Handbook(REPOSITORY)
 TOPICS = {
     "attention", "autocast", "backends", "compile", "CUDA graphs", "data loading", "debugging", "distributed",
     "dynamic shapes", "export", "gradients", "graph breaks", "instruments", "kernels", "loss scaling", "memory",
-    "number formats", "optimizers", "profiling", "quantization", "recompilation", "reproducibility", "streams", "threads",
-    "timing", "versions", "views",
+    "number formats", "optimizers", "profiling", "quantization", "recompilation", "reproducibility", "streams",
+    "threads", "timing", "versions", "views",
 }  # fmt: skip
 
 

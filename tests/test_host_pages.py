@@ -85,7 +85,7 @@ def test_each_environment_has_a_column(built: Handbook) -> None:
 
 
 def test_cards_and_the_list_lead_to_it(built: Handbook) -> None:
-    """From the details under a badge, from where a result is missing, and from the list of hosts; the nav has it too."""
+    """From under a badge, from where a result is missing, from the list of hosts, and from the nav."""
     card = built.html("lesson/index.html")
     assert '<dt>host</dt>\n<dd><a href="../hosts/zen/">Zen</a></dd>' in card
     absent = card[card.index('id="capture-demo-device--zen"') :]

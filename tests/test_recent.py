@@ -13,7 +13,7 @@ SNIPPETS = {f"x/{name}": script(f"print('{name}')") for name in ("a", "b", "c", 
 
 @pytest.fixture
 def book(tmp_path: Path) -> Handbook:
-    """Two hosts over four days: a beginning, a new torch, a changed script, a script that was new, one seen elsewhere."""
+    """Three hosts over some days: beginnings, a new torch, scripts that were new and scripts seen elsewhere."""
     results = [
         record("x/a", "zen", captured="2026-11-01"),
         record("x/b", "zen", captured="2026-11-01", source_sha256=STALE),

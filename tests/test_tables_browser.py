@@ -154,7 +154,8 @@ def test_all_of_it_by_keyboard(browser):
     """Every control has a name, a ring, and 24 pixels; Enter on a head sorts."""
     unnamed = browser.execute_script(
         "return [...document.querySelectorAll('.capture-table__bar :is(select, input), .capture-table__sort')]"
-        ".filter((e) => !(e.labels?.length || e.textContent.trim() || e.ariaLabel) || e.getBoundingClientRect().height < 24)"
+        ".filter((e) => !(e.labels?.length || e.textContent.trim() || e.ariaLabel)"
+        "  || e.getBoundingClientRect().height < 24)"
         ".map((e) => e.outerHTML)"
     )
     assert unnamed == []

@@ -37,8 +37,7 @@ def of(here: Visit, topic_names: tuple[str, ...], text_day: str) -> Foot:
         for (label, key), item in here.site.catalogue.records.items()
         if label != LOCAL and (everything or key in named)
     ]
-    about = pages.About("", topic_names, named)
-    tags = topics.listing(here.site, here.links, about)
+    tags = topics.listing(here.site, here.links, topic_names, named)
     return Foot(text_day, min(days, default=""), max(days, default=""), tags)
 
 

@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from capture import claims, host, versions
+from capture import claims, versions
 from capture.catalogue import unjudged
 from capture.errors import CaptureError, plural, suggestion
 from capture.host import Host

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import functools
 import importlib
+import os
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -22,13 +24,13 @@ FRONT_MATTER = re.compile(r"-{3}[ \t]*\n.*?\n(?:\.{3}|-{3})[ \t]*\n", re.DOTALL)
 
 
 def page_paths(book: store.Handbook) -> list[Path]:
-    """Return every page of the site, sorted."""
-    docs = book.root / "docs"
-    return sorted(
-        path
-        for path in docs.rglob("*.md")
-        if not any(part.startswith(".") for part in path.relative_to(docs).parts) and book.captures not in path.parents
-    )
+    """Return every page of the site, sorted; the records, of which there may be thousands, are not walked through."""
+    found = []
+    for parent, folders, names in os.walk(book.root / "docs"):
+        here = Path(parent)
+        folders[:] = [name for name in folders if not name.startswith(".") and here / name != book.captures]
+        found += [here / name for name in names if name.endswith(".md") and not name.startswith(".")]
+    return sorted(found)
 
 
 def check_pages(cat: Catalogue) -> list[Problem]:
@@ -70,11 +72,15 @@ def published(cat: Catalogue) -> Catalogue:
 
 @dataclass(frozen=True)
 class About:
-    """What a page says of itself, and which snippets it names in a fence or a captured value."""
+    """What a page says of itself, and which snippets it names in a fence or a captured value.
+
+    `cards` says of each snippet in a fence whether its first card shows its output.
+    """
 
     title: str
     topics: tuple[str, ...]
     snippets: tuple[str, ...]
+    cards: Mapping[str, bool]
 
 
 def about(book: store.Handbook, path: Path) -> About:
@@ -91,7 +97,8 @@ def read_about(path: Path, name: str, _time: int, _size: int) -> About:
     meta = store.read_front_matter(match[0]) if match else {}
     heading = re.search(r"^# +(.+?)(?: *\{.*\})?$", text, re.MULTILINE)
     title = meta.get("title") or (heading[1] if heading else path.stem)
-    return About(str(title), listed(meta.get("tags")), named_snippets(text))
+    cards = {place.body: place.options.get("show") != "source" for place in reversed(places.fences(text))}
+    return About(str(title), listed(meta.get("tags")), named_snippets(text), cards)
 
 
 def listed(topics: object) -> tuple[str, ...]:

@@ -35,8 +35,8 @@ class Cell:
 class Table:
     """A name for those who hear the page, a head, and rows whose first cell heads them.
 
-    `filters` are the kinds of tags that a reader can choose from; one that is `fixed` is not sorted either. Without rows
-    stands what `empty` says.
+    `filters` are the kinds of tags that a reader can choose from; what is `fixed` is not sorted either. Where there are
+    no rows stands what `empty` says.
     """
 
     label: str
@@ -58,15 +58,27 @@ def published(here: Visit) -> list[str]:
 
 
 def embedded(here: Visit, label: str = "") -> dict[str, str]:
-    """Map each snippet to its card, or to a host's panel on it, where the site's addresses are known."""
-    found = {}
-    for key, paths in pages.embedded_ids(here.site.catalogue.book).items():
-        snippet = here.site.catalogue.snippets.get(key)
-        lesson = [path for path in paths if path.count("/") > 1] or list(paths)
-        address = here.links.lesson(lesson[0])
-        if snippet and address:
-            panel = f"--{label}" if (label, key) in here.site.catalogue.records else ""
-            found[key] = f"{address}#{card.first_uid(snippet)}{panel}"
+    """Map each snippet to its card, or to a host's panel on it, where the site's addresses are known.
+
+    A card with its output goes before one without, and a lesson before the start page.
+    """
+    name = f"embedded {label}"
+    if name not in here.tables:
+        book, snippets = here.site.catalogue.book, here.site.catalogue.snippets
+        best: dict[str, tuple[tuple[bool, bool], str]] = {}
+        for path in pages.page_paths(book):
+            place = book.relative(path)
+            for key, output in pages.about(book, path).cards.items():
+                rank = (not output, place.count("/") < 2)
+                if key in snippets and (key not in best or rank < best[key][0]):
+                    best[key] = rank, place
+        here.tables[name] = {
+            key: f"{address}#{card.first_uid(snippets[key])}{panel}"
+            for key, ((hidden, _), place) in best.items()
+            if (address := here.links.lesson(place))
+            for panel in [f"--{label}" if not hidden and (label, key) in here.site.catalogue.records else ""]
+        }
+    found: dict[str, str] = here.tables[name]
     return found
 
 

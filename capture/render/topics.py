@@ -65,10 +65,9 @@ def tags(here: Visit) -> Table:
     return Table("Tags", head("tag", "kind", "pages"), rows, ("kind",), "No page has a tag yet.")
 
 
-def listing(site: Site, links: Links, page: pages.About) -> tuple[Cell, ...]:
+def listing(site: Site, links: Links, names: Iterable[str], snippets: Iterable[str]) -> tuple[Cell, ...]:
     """Return the tags of one page, each leading to its row in the table of all, where there is one."""
     there = links.lesson(PAGE) if (site.catalogue.book.root / PAGE).is_file() else None
     return tuple(
-        Cell(tag.name, f"{there}#{tag.anchor}" if there else None, tag.kind)
-        for tag in of_page(site, page.topics, page.snippets)
+        Cell(tag.name, f"{there}#{tag.anchor}" if there else None, tag.kind) for tag in of_page(site, names, snippets)
     )
