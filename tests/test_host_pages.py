@@ -60,7 +60,7 @@ def test_every_published_host_has_a_page(built: Handbook) -> None:
     for fact in (
         "1 result, captured on 29 Nov 2026", "cpu.isa AVX2 widest vector ISA", "cpu.part only ARM has it",
         "torch 2.13.0+cpu", "system Debian 12, Linux 6.18, x86_64", "threads intra 2, inter 2",
-        "cuda no torch.cuda.is_available()", "demo/gain current 2.13.0+cpu 29 Nov 2026 record",
+        "cuda no 1 script demo/device torch.cuda.is_available()", "demo/gain current 2.13.0+cpu 29 Nov 2026 record",
         "demo/device needs cuda", "demo/new missing", "None: every claim that is judged on this host holds.",
     ):  # fmt: skip
         assert fact in words

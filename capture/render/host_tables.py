@@ -132,8 +132,8 @@ def gates(here: Visit, label: str) -> Table:
         need = [key for key, snippet in sorted(site.catalogue.snippets.items()) if name in snippet.needs]
         asked = absence.ASKS.get(name, "")
         counted = Cell(plural(len(need), "script"), order=str(len(need)), items=scripts(need, cards))
-        rows.append((Cell(name), Cell("yes" if holds else "no", kind="current" if holds else ""), Cell(asked), counted))
-    names = ("gate", "open", "the call behind it", "needed by")
+        rows.append((Cell(name), Cell("yes" if holds else "no", kind="current" if holds else ""), counted, Cell(asked)))
+    names = ("gate", "open", "needed by", "the call behind it")
     title = here.site.titles[label]
     return Table(f"Gates of {title}", head(*names), tuple(rows), empty=NOTHING)
 

@@ -47,7 +47,7 @@
       }
       if (this.fields.size) {
         const input = Object.assign(document.createElement("input"), { type: "search", autocomplete: "off" });
-        this.field(bar, "text", input, "input");
+        this.field(bar, "words", input, "input");
       }
       this.reset = Object.assign(document.createElement("button"), { type: "button", textContent: "show all" });
       this.reset.addEventListener("click", () => {
@@ -94,8 +94,8 @@
 
     /* A row shows if its own tags fit and, where cells are asked for, one visible cell has all that is asked. */
     show() {
-      const asked = Object.entries(this.chosen).filter(([kind, value]) => kind !== "text" && value !== ANY);
-      const words = (this.chosen.text ?? "").toLowerCase().split(/\s+/).filter(Boolean);
+      const asked = Object.entries(this.chosen).filter(([kind, value]) => kind !== "words" && value !== ANY);
+      const words = (this.chosen.words ?? "").toLowerCase().split(/\s+/).filter(Boolean);
       const has = (tags, [kind, value]) => !(kind in tags) || tags[kind].includes(value);
       const visible = this.columns.map((tags) => asked.every((want) => has(tags, want)));
       const inCells = asked.filter(([kind]) => this.rows.some(({ tags }) => tags.slice(1).some((own) => kind in own)));
