@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import urljoin
 
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.exceptions import PluginError
@@ -16,13 +17,14 @@ from mkdocs.plugins import CombinedEvent, event_priority
 from mkdocs.structure.files import File, Files, InclusionLevel
 from mkdocs.structure.nav import Navigation
 from mkdocs.structure.pages import Page
-from mkdocs.utils import CountHandler
+from mkdocs.structure.toc import get_toc
+from mkdocs.utils import CountHandler, meta
 
 from capture import store
 from capture.errors import CaptureError
 from capture.host import LOCAL
-from capture.render import foot, host_page, moved, near, pages, plain, site, visit
-from capture.render.links import HOSTS, Links
+from capture.render import foot, host_page, moved, near, pages, plain, site, tour, visit
+from capture.render.links import Links
 
 LOG = logging.getLogger("mkdocs.capture")
 # What MkDocs tells once and asks for later; a hooks file has no object to keep it in.
@@ -32,6 +34,7 @@ NAV: list[Navigation] = []
 SECTIONS: dict[str, list[str]] = {}  # of each page, by its address
 GENERATED: set[str] = set()  # addresses of the pages that nobody wrote
 HISTORY: dict[str, str] = {}  # the day on which each page's text was last changed, by its path
+TOURS: dict[str, tour.Tour] = {}  # by the address of the lesson and by that of the notebook's page
 ADD_ADDRESSES = "CAPTURE_ADDRESSES"
 LOCAL_FILES = f"captures/{LOCAL}/"
 BLOCK = re.compile(r"<pre\b.*?</pre>", re.DOTALL)
@@ -88,31 +91,44 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
         if path.is_file() and path.suffix != ".md" and not path.name.startswith("."):
             uri = path.relative_to(snippets.parent).as_posix()
             files.append(File.generated(config, uri, abs_src_path=str(path)))
-    return host_pages(files, config)
-
-
-def host_pages(files: Files, config: MkDocsConfig) -> Files:
-    """Add a page for each host, under the page that lists them where the nav has one; a written one goes first."""
-    known = BUILD[0]
-    uris = {host_page.path(label): label for label in known.order}
-    made = [uri for uri in uris if files.get_file_from_path(uri) is None]
-    above = nav_list(config.nav, f"{HOSTS}/index.md")
-    if above is not None:
-        above += [uri for uri in uris if uri not in above]
-    hidden = config.nav is not None and above is None
-    for uri in made:
-        text = host_page.markdown(known, uris[uri], files.get_file_from_path(f"{HOSTS}/index.md") is not None)
-        place = InclusionLevel.NOT_IN_NAV if hidden else InclusionLevel.UNDEFINED
-        files.append(File.generated(config, uri, content=text, inclusion=place))
+    add_host_pages(files, config)
+    add_notebooks(files, config)
     return files
 
 
-def nav_list(nav: Any, page: str) -> list[Any] | None:
-    """Return the innermost list of the nav in which a page stands."""
-    entries = nav.values() if isinstance(nav, dict) else nav if isinstance(nav, list) else ()
-    if isinstance(nav, list) and page in nav:
-        return nav
-    return next((found for entry in entries if (found := nav_list(entry, page)) is not None), None)
+def add_notebooks(files: Files, config: MkDocsConfig) -> None:
+    """Add the notebook of each lesson that mkdocs.yml names: the file, and the page that shows it, outside of nav."""
+    written = {file.src_uri: file for file in files.documentation_pages()}
+    lessons, problems = tour.chosen(BUILD[0], list(written))
+    for problem in problems:
+        LOG.warning("%s", problem)
+    texts = {lesson: written[lesson].content_string.replace("\r\n", "\n") for lesson in lessons}
+    try:
+        found = tour.tours(BUILD[0], texts, config.site_url)
+    except CaptureError as error:
+        raise PluginError(str(error)) from error
+    TOURS.clear()
+    for item in found:
+        title = str(meta.get_data(texts[item.lesson])[1].get("title", item.lesson))
+        TOURS[moved.address(item.lesson)] = TOURS[moved.address(item.place.page)] = item
+        content, outside = tour.front_matter(title), InclusionLevel.NOT_IN_NAV
+        files.append(File.generated(config, item.place.page, content=content, inclusion=outside))
+        files.append(File.generated(config, item.place.file, content=item.file))
+
+
+def notebook_of(page: Page) -> tour.Tour | None:
+    """Return the notebook that a page shows."""
+    item = TOURS.get(moved.address(page.file.src_uri))
+    return item if item and item.place.page == page.file.src_uri else None
+
+
+def add_host_pages(files: Files, config: MkDocsConfig) -> None:
+    """Add a page for each host, in the nav below the page that lists them all; one that somebody wrote goes first."""
+    texts = host_page.texts(BUILD[0], listed=files.get_file_from_path(host_page.INDEX) is not None)
+    shown = config.nav is None or host_page.join(config.nav, texts)
+    for uri in [uri for uri in texts if files.get_file_from_path(uri) is None]:
+        place = InclusionLevel.UNDEFINED if shown else InclusionLevel.NOT_IN_NAV
+        files.append(File.generated(config, uri, content=texts[uri], inclusion=place))
 
 
 def seen(page: Page) -> visit.Page:
@@ -125,12 +141,21 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, **_: Any) 
     """Begin a page."""
     known, here = BUILD[0], seen(page)
     visit.enter(known, here)
-    written = page.file.abs_src_path is not None
-    page.edit_url = Links(known.settings).edit(here.path) if written else None
+    item = notebook_of(page)
+    edited = (
+        f"docs/{item.lesson}" if item else here.path if page.file.abs_src_path else ""
+    )  # nobody wrote a host's page
+    page.edit_url = Links(known.settings).edit(edited) if edited else None
 
 
 def on_page_content(html: str, page: Page, config: MkDocsConfig, **_: Any) -> str:
     """End a page: lay a copy in Markdown beside it, log what was wrong, and tell the link check its cards' anchors."""
+    if item := notebook_of(page):
+        visit.leave("")
+        page.update_date = HISTORY.get(f"docs/{item.lesson}", "")
+        page.toc = get_toc(item.headings)
+        SECTIONS[moved.address(page.file.src_uri)] = []  # its headings are the lesson's
+        return item.html
     if here := visit.current():
         below = foot.of(here, pages.listed(page.meta.get("tags")), HISTORY.get(here.page.path if here.page else "", ""))
         page.meta["captured_foot"], page.update_date = foot.html(below), below.newest
@@ -169,9 +194,14 @@ def strip(context: Any, /, page: Page, **_: Any) -> Any:
 
 
 @event_priority(-100)
-def restore(context: Any, /, page: Page, **_: Any) -> Any:
-    """Give the page its tags back, and what the choice of a host in the header needs to know; search sees neither."""
-    page.content = page.meta.pop("captured_content") + near.element(BUILD[0]) + page.meta.pop("captured_foot", "")
+def restore(context: Any, /, page: Page, config: MkDocsConfig, **_: Any) -> Any:
+    """Give the page its tags back, links to its notebook, and what the choice of a host needs; search sees neither."""
+    content, address = page.meta.pop("captured_content"), moved.address(page.file.src_uri)
+    if item := TOURS.get(address):
+        content = content.replace("</h1>", f"</h1>{tour.signpost(item, address)}", 1)
+    if item and page.canonical_url and notebook_of(page):
+        page.canonical_url = urljoin(config.site_url, moved.address(item.lesson).lstrip("/"))
+    page.content = content + near.element(BUILD[0]) + page.meta.pop("captured_foot", "")
     return context
 
 
@@ -180,7 +210,9 @@ on_page_context = CombinedEvent(strip, restore)
 
 def on_post_template(output: str, template_name: str, config: MkDocsConfig, **_: Any) -> str:
     """Write no sitemap where the site's address is unknown: it would list nothing."""
-    return output if config.site_url or template_name != "sitemap.xml" else ""
+    if template_name != "sitemap.xml":
+        return output
+    return tour.unlisted(output, TOURS.values()) if config.site_url else ""
 
 
 def on_nav(nav: Navigation, **_: Any) -> None:

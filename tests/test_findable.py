@@ -51,12 +51,16 @@ def homeless(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def pages(site: Path) -> dict[str, str]:
-    """Return the HTML of every page, by its address from the site's root; not what only leads on."""
+    """Return the HTML of every page, by its address from the site's root; not what only leads on, nor notebooks."""
     found = {
         f"{path.parent.relative_to(site).as_posix()}/".removeprefix("./"): path.read_text("utf-8")
         for path in site.rglob("index.html")
     }
-    return {address: html for address, html in found.items() if "This page has moved" not in html}
+    return {
+        address: html
+        for address, html in found.items()
+        if "This page has moved" not in html and not address.endswith("/notebook/")
+    }
 
 
 @case("site-moved")
@@ -183,6 +187,23 @@ def test_a_copy_has_the_numbers_and_what_they_were_got_on(site: Path) -> None:
     assert re.search(r"takes \d+\.\d+\[\^captured-\d+\] times as long", text)
     notes = set(re.findall(r"\[\^(captured-\d+)\](?!:)", text))
     assert notes == set(re.findall(r"^\[\^(captured-\d+)\]: .+ torch \d", text, re.MULTILINE))
+
+
+def test_notebooks_are_light_and_lead_on(site: Path) -> None:
+    """Each page of a notebook is below 80 KB, its links lead to files, and those of the download to the site."""
+    found = sorted(site.rglob("notebook/index.html"))
+    assert len(found) > 3
+    for path in found:
+        html = path.read_text("utf-8")
+        assert len(html.encode()) < 80_000, path
+        article = html[html.index("<article") : html.index("</article>")]
+        for link in re.findall(r'href="([^"#]+)', article):
+            if not re.match(r"[a-z]+:", link):
+                assert (path.parent / link).exists(), f"{path}: {link}"
+        (file,) = path.parent.glob("*.ipynb")
+        text = file.read_text("utf-8")
+        assert f"]({ADDRESS}captures/epyc-avx512/" in text
+        assert "](.." not in text
 
 
 def test_llms_txt_lists_every_page(site: Path, homeless: Path) -> None:

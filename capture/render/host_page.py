@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterable
+from typing import Any
 
 from capture.errors import plural
 from capture.host import LOCAL, chip
@@ -11,6 +13,7 @@ from capture.render.links import HOSTS
 from capture.render.site import Site
 from capture.render.text import day
 
+INDEX = f"{HOSTS}/index.md"  # the page that lists them all
 SPECIAL = re.compile(r"[^\w\s,.()/+-]|_")
 SECTIONS = (
     (
@@ -28,6 +31,20 @@ SECTIONS = (
 def path(label: str) -> str:
     """Return where MkDocs takes the page to lie; a folder of its own, since `index` is a label too."""
     return f"{HOSTS}/{label}/index.md"
+
+
+def texts(site: Site, listed: bool) -> dict[str, str]:
+    """Return the page of each host by where it is taken to lie."""
+    return {path(label): markdown(site, label, listed) for label in site.order}
+
+
+def join(nav: Any, paths: Iterable[str]) -> bool:
+    """Put pages into the innermost list of the nav that has the page of all hosts; tell whether there is one."""
+    if isinstance(nav, list) and INDEX in nav:
+        nav += [item for item in paths if item not in nav]
+        return True
+    entries = nav.values() if isinstance(nav, dict) else nav if isinstance(nav, list) else ()
+    return any(join(entry, paths) for entry in entries)
 
 
 def markdown(site: Site, label: str, listed: bool) -> str:

@@ -71,25 +71,31 @@ def block(here: Visit, lines: list[str], info: str) -> str:
 def sentences(here: Visit, text: str, notes: dict[str, str]) -> str:
     """Return prose with every captured value filled in, and links that lead to the other copies."""
 
-    def value(span: re.Match[str]) -> str:
+    def value(found: inline.Found) -> str:
+        name = notes.setdefault(f"{found.snippet}: {found.title}", f"captured-{len(notes) + 1}")
+        return f"{' '.join(found.text.split())}[^{name}]"
+
+    return filled(here, text, value, lambda target: moved_link(here.page, target) if here.page else target)
+
+
+def filled(here: Visit, text: str, value: Callable[[inline.Found], str], lead: Callable[[str], str]) -> str:
+    """Return prose with what `value` makes of every captured value, and `lead` of the target of every link."""
+
+    def captured(span: re.Match[str]) -> str:
         mark = places.CAPTURED.match(span[2])
         if not mark:
             return span[0]
         try:
-            found = inline.find(here.site, request.inline(" ".join(span[2][mark.end() :].split()), here.site.catalogue))
+            asked = request.inline(" ".join(span[2][mark.end() :].split()), here.site.catalogue)
+            return value(inline.find(here.site, asked))
         except CaptureError:
             return span[0]
-        name = notes.setdefault(f"{found.snippet}: {found.title}", f"captured-{len(notes) + 1}")
-        return f"{' '.join(found.text.split())}[^{name}]"
-
-    def link(match: re.Match[str]) -> str:
-        return match[1] + (moved_link(here.page, match[2]) if here.page else match[2])
 
     parts, at = [], 0
     for span in places.SPAN.finditer(text):
-        parts += [LINK.sub(link, text[at : span.start()]), value(span)]
+        parts += [LINK.sub(lambda match: match[1] + lead(match[2]), text[at : span.start()]), captured(span)]
         at = span.end()
-    return "".join([*parts, LINK.sub(link, text[at:])])
+    return "".join([*parts, LINK.sub(lambda match: match[1] + lead(match[2]), text[at:])])
 
 
 def moved_link(page: Page, target: str) -> str:
