@@ -23,7 +23,7 @@ from mkdocs.utils import CountHandler, meta
 from capture import dataset, extract, store
 from capture.errors import CaptureError
 from capture.host import LOCAL
-from capture.render import moved, near, plain, site, tour, visit
+from capture.render import foot, host_page, moved, near, pages, plain, site, tour, visit
 from capture.render.links import Links
 
 LOG = logging.getLogger("mkdocs.capture")
@@ -32,6 +32,8 @@ SERVING: list[bool] = []
 BUILD: list[site.Site] = []
 NAV: list[Navigation] = []
 SECTIONS: dict[str, list[str]] = {}  # of each page, by its address
+GENERATED: set[str] = set()  # addresses of the pages that nobody wrote
+HISTORY: dict[str, str] = {}  # the day on which each page's text was last changed, by its path
 TOURS: dict[str, tour.Tour] = {}  # by the address of the lesson and by that of the notebook's page
 ADD_ADDRESSES = "CAPTURE_ADDRESSES"
 LOCAL_FILES = f"captures/{LOCAL}/"
@@ -70,6 +72,9 @@ def on_pre_build(config: MkDocsConfig) -> None:
         raise PluginError(str(error)) from error
     BUILD[:] = [known]
     SECTIONS.clear()
+    GENERATED.clear()
+    HISTORY.clear()
+    HISTORY.update(store.page_days(book(config)))
     fault = site.default_host_problem(known.catalogue, known.settings)
     damaged = [item for item in known.catalogue.problems if item.path.startswith(store.CAPTURES)]
     for problem in [*damaged, *([fault] if fault else [])]:
@@ -87,17 +92,18 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
             uri = path.relative_to(snippets.parent).as_posix()
             files.append(File.generated(config, uri, abs_src_path=str(path)))
     files.append(File.generated(config, dataset.ADDRESS, content=dataset.text(extract.of(BUILD[0].catalogue))))
+    add_host_pages(files, config)
     add_notebooks(files, config)
     return files
 
 
 def add_notebooks(files: Files, config: MkDocsConfig) -> None:
     """Add the notebook of each lesson that mkdocs.yml names: the file, and the page that shows it, outside of nav."""
-    pages = {file.src_uri: file for file in files.documentation_pages()}
-    lessons, problems = tour.chosen(BUILD[0], list(pages))
+    written = {file.src_uri: file for file in files.documentation_pages()}
+    lessons, problems = tour.chosen(BUILD[0], list(written))
     for problem in problems:
         LOG.warning("%s", problem)
-    texts = {lesson: pages[lesson].content_string.replace("\r\n", "\n") for lesson in lessons}
+    texts = {lesson: written[lesson].content_string.replace("\r\n", "\n") for lesson in lessons}
     try:
         found = tour.tours(BUILD[0], texts, config.site_url)
     except CaptureError as error:
@@ -117,6 +123,15 @@ def notebook_of(page: Page) -> tour.Tour | None:
     return item if item and item.place.page == page.file.src_uri else None
 
 
+def add_host_pages(files: Files, config: MkDocsConfig) -> None:
+    """Add a page for each host, in the nav below the page that lists them all; one that somebody wrote goes first."""
+    texts = host_page.texts(BUILD[0], listed=files.get_file_from_path(host_page.INDEX) is not None)
+    shown = config.nav is None or host_page.join(config.nav, texts)
+    for uri in [uri for uri in texts if files.get_file_from_path(uri) is None]:
+        place = InclusionLevel.UNDEFINED if shown else InclusionLevel.NOT_IN_NAV
+        files.append(File.generated(config, uri, content=texts[uri], inclusion=place))
+
+
 def seen(page: Page) -> visit.Page:
     """Return a page with its whole text, so that lines count as an editor counts them, and the way to the root."""
     text = (page.file.content_string or "").replace("\r\n", "\n")
@@ -128,17 +143,23 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, **_: Any) 
     known, here = BUILD[0], seen(page)
     visit.enter(known, here)
     item = notebook_of(page)
-    page.edit_url = Links(known.settings).edit(f"docs/{item.lesson}" if item else here.path)
+    edited = (
+        f"docs/{item.lesson}" if item else here.path if page.file.abs_src_path else ""
+    )  # nobody wrote a host's page
+    page.edit_url = Links(known.settings).edit(edited) if edited else None
 
 
 def on_page_content(html: str, page: Page, config: MkDocsConfig, **_: Any) -> str:
     """End a page: lay a copy in Markdown beside it, log what was wrong, and tell the link check its cards' anchors."""
     if item := notebook_of(page):
         visit.leave("")
+        page.update_date = HISTORY.get(f"docs/{item.lesson}", "")
         page.toc = get_toc(item.headings)
         SECTIONS[moved.address(page.file.src_uri)] = []  # its headings are the lesson's
         return item.html
     if here := visit.current():
+        below = foot.of(here, pages.listed(page.meta.get("tags")), HISTORY.get(here.page.path if here.page else "", ""))
+        page.meta["captured_foot"], page.update_date = foot.html(below), below.newest
         copy = Path(config.site_dir, page.url, "index.md")
         copy.parent.mkdir(parents=True, exist_ok=True)
         copy.write_text(plain.copy(here, page.markdown or ""), "utf-8")
@@ -147,6 +168,8 @@ def on_page_content(html: str, page: Page, config: MkDocsConfig, **_: Any) -> st
     page.present_anchor_ids = (page.present_anchor_ids or set()) | set(OWN_ID.findall(html))
     address = moved.address(page.file.src_uri)
     SECTIONS[address] = list(sections(page.toc))
+    if page.file.abs_src_path is None:
+        GENERATED.add(address)
     return html + moved.signposts(address, moves(config))
 
 
@@ -179,7 +202,7 @@ def restore(context: Any, /, page: Page, config: MkDocsConfig, **_: Any) -> Any:
         content = content.replace("</h1>", f"</h1>{tour.signpost(item, address)}", 1)
     if item and page.canonical_url and notebook_of(page):
         page.canonical_url = urljoin(config.site_url, moved.address(item.lesson).lstrip("/"))
-    page.content = content + near.element(BUILD[0])
+    page.content = content + near.element(BUILD[0]) + page.meta.pop("captured_foot", "")
     return context
 
 
@@ -220,7 +243,9 @@ def on_post_build(config: MkDocsConfig) -> None:
     for problem in moved.problems(listed, moving, SECTIONS):
         LOG.warning("%s", problem)
     if os.environ.get(ADD_ADDRESSES):
-        path.write_text("".join(f"{place}\n" for place in sorted({*listed, *moved.listing(SECTIONS)})), "utf-8")
+        # Not the pages of hosts: who adds one changes no file but his own.
+        lasting = moved.listing({place: SECTIONS[place] for place in SECTIONS.keys() - GENERATED})
+        path.write_text("".join(f"{place}\n" for place in sorted({*listed, *lasting})), "utf-8")
 
 
 def on_serve(server: LiveReloadServer, config: MkDocsConfig, **_: Any) -> LiveReloadServer:

@@ -152,11 +152,12 @@ def record(snippet: str, label: str = "epyc", stdout: str = "out\n", **changes: 
 
 
 def config(default_host: str | None, pages: Iterable[str], notebooks: Iterable[str] = ()) -> str:
-    """Return the real mkdocs.yml with another nav and default host, and with other lessons as notebooks."""
+    """Return the real mkdocs.yml with another nav, default host and notebooks, and nothing that moved."""
     text = (REPOSITORY / "mkdocs.yml").read_text("utf-8")
     text = re.sub(r"^nav:\n(?:[ \-#].*\n|\n)*", "", text, flags=re.MULTILINE)
     text = re.sub(r"^    default_host: .*$", f"    default_host: {default_host or 'none'}", text, flags=re.MULTILINE)
     text = re.sub(r"^    notebooks: .*$", f"    notebooks: {list(notebooks)}", text, flags=re.MULTILINE)
+    text = re.sub(r"^  moved:\n(?:    .*\n)+", "  moved: {}\n", text, flags=re.MULTILINE)
     return text + "\nnav:\n" + "".join(f"  - {page}\n" for page in pages)
 
 

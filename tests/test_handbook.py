@@ -28,7 +28,8 @@ SNIPPETS, PROBLEMS = store.read_snippets(BOOK)
 PUBLISHED = catalogue.read(BOOK, local=False)
 # A page to look things up in has no self-test and no exercises.
 NO_LESSON = (
-    "reference/versions.md", "reference/matrix.md", "reference/claims.md", "reference/data.md", "contributing/*.md",
+    *(f"reference/{name}.md" for name in ("versions", "matrix", "claims", "recent", "tags", "glossary", "data")),
+    "hosts/*.md", "contributing/*.md",
 )  # fmt: skip
 LESSONS = sorted(path for path in (REPOSITORY / "docs").glob("*/*.md") if not any(map(path.match, NO_LESSON)))
 FOUNDING = ("instruments", "debugging")
@@ -89,7 +90,7 @@ def test_one_snippet_prints_chinese() -> None:
 def test_a_lesson_has_its_form(path: Path) -> None:
     """Promise and description, self-test, exercises with a folded approach, interview, summary, what transfers."""
     text = path.read_text("utf-8")
-    assert re.match(r"---\ntitle: .+\ndescription: .{40,170}\n---\n\n# ", text)
+    assert re.match(r"---\ntitle: .+\ndescription: .{40,170}\ntags: \[.+\]\n---\n\n# ", text)
     headings = re.findall(r"^## (.+)$", text, re.MULTILINE)
     for wanted in ("Test yourself", "Exercises", "In an interview", "Summary", "What transfers"):
         assert wanted in headings

@@ -15,6 +15,7 @@ from capture import prose
 from capture.errors import CaptureError
 from capture.render import card, inline, moved, places, plot_spec, plots, request, tables
 from capture.render.model import Absence, Badge, Card, Panel, Result
+from capture.render.table import Cell, Table
 from capture.render.text import Stream, printable
 from capture.render.visit import Page, Visit
 
@@ -211,11 +212,19 @@ def plot(here: Visit, body: str, _options: Mapping[str, str]) -> str:
     return "\n\n".join([f"**{view.title}**", drawn(view.table), f"{view.sources} {view.absences}".strip()])
 
 
-def drawn(view: tables.Table) -> str:
+def drawn(view: Table) -> str:
     """Return a table in Markdown."""
-    rows = [view.head, tuple("---" for _ in view.head)]
-    rows += [tuple(f"[{cell.text}]({cell.href})" if cell.href else cell.text for cell in row) for row in view.rows]
+    if not view.rows:
+        return view.empty
+    rows = [[linked(cell) for cell in view.head], ["---" for _ in view.head]]
+    rows += [[linked(cell) for cell in row] for row in view.rows]
     return "\n".join(f"| {' | '.join(' '.join(cell.replace('|', '&#124;').split()) for cell in row)} |" for row in rows)
+
+
+def linked(cell: Cell) -> str:
+    """Return a cell with its link, and what stands under it."""
+    text = f"[{cell.text}]({cell.href})" if cell.href else cell.text
+    return f"{text}: {', '.join(map(linked, cell.items))}" if cell.items else text
 
 
 FENCES: Mapping[str, Callable[[Visit, str, Mapping[str, str]], str]] = {

@@ -11,7 +11,7 @@ from capture.render import absence, charts, lanes, markup, places, plot_data, pl
 from capture.render.fence import answer
 from capture.render.plot_data import Column, Plot
 from capture.render.plot_spec import CHARTS, Spec
-from capture.render.tables import Cell, Table
+from capture.render.table import Cell, Table, head
 from capture.render.visit import Visit
 
 FENCE = "capture-plot"
@@ -131,8 +131,8 @@ def chart_table(here: Visit, spec: Spec, hosts: list[Column]) -> Table:
         cells = (Cell(reading.said, None, "" if reading.drawn else "missing") for reading in column.readings)
         about = (host_cell(here, spec, column), Cell(column.torch or "none"), Cell(column.captured or "never"))
         rows.append((*about, *cells))
-    head = ("host", "torch", "captured", *(item.label for item in spec.values))
-    return Table(spec.title, head, tuple(rows))
+    names = ("host", "torch", "captured", *(item.label for item in spec.values))
+    return Table(spec.title, head(*names), tuple(rows), fixed=True)
 
 
 def lanes_table(spec: Spec, hosts: list[Column]) -> Table:
@@ -148,4 +148,4 @@ def lanes_table(spec: Spec, hosts: list[Column]) -> Table:
         for (said, results), names in alike.items():
             long = (Cell(text, None, "long") for text in (said, results, "; ".join(names)))
             rows.append((Cell(item.label), *long))
-    return Table(spec.title, ("case", "steps", "result", "hosts"), tuple(rows))
+    return Table(spec.title, head("case", "steps", "result", "hosts"), tuple(rows), fixed=True)
