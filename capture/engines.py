@@ -35,10 +35,15 @@ class Engines:
         self.lock = threading.Lock()
         self.server: forked.Server | None = None
         self.lost = ""
-        if choice == "forked":
-            for name in self.snippets:
-                if why := self.fresh_because(name):
-                    tell(f"{name} runs in a fresh interpreter: {why}")
+        for snippet in self.snippets.values():
+            self.add(snippet)
+
+    def add(self, snippet: Snippet) -> None:
+        """Take in a snippet, as a fleet's worker does with what comes in the course of a run."""
+        self.snippets[snippet.id] = snippet
+        self.reasons.pop(snippet.id, None)
+        if self.choice == "forked" and (why := self.fresh_because(snippet.id)):
+            self.tell(f"{snippet.id} runs in a fresh interpreter: {why}")
 
     def fresh_because(self, name: str) -> str:
         """Say why a planned snippet gets a fresh interpreter, or nothing when it is forked; found out once."""

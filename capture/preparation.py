@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from capture import catalogue, host, plan, redact, store
+from capture import catalogue, host, plan, redact, shard, store
 from capture.catalogue import Catalogue
 from capture.errors import CaptureError, HostBroken, HostRefused, Problem
 from capture.host import LOCAL, Host
@@ -19,6 +19,7 @@ from capture.probe import facts, system, torch_probe
 from capture.probe.interpreter import Interpreter, Reader
 from capture.probe.torch_probe import TorchFacts, TorchRequest
 from capture.record import Record
+from capture.shard import Shard
 from capture.snippet import Snippet
 
 # Asks an interpreter, given by its path, about torch.
@@ -69,8 +70,7 @@ def decide(
         {name for item in chosen for name in item.modules},
     )
     known = cat.hosts.get(label)
-    # A record copied from another host's folder is no result of this one.
-    records = {key: item for (owner, key), item in cat.records.items() if owner == item.host == label}
+    records = own_records(cat, label)
     moved = known is not None and not facts.same_processor(known)
     if moved and label != LOCAL:
         refuse(known, label)
@@ -84,17 +84,31 @@ def decide(
     broken = (answers.torch_error or "") if interpreter.torch else ""
     here = facts.probe_host(label, answers).host
     if label != LOCAL:
-        if broken and ("accelerators" in here.reasons if known is None else not same_machine(known, here)):
-            raise HostBroken(f"torch fails to import, so this host's accelerators are unknown: {broken}; mend it first")
-        if known is not None and not same_machine(known, here):
-            refuse(known, label, here)
-        if known is not None:
-            here = replace(here, title=known.title, memory_gib=known.memory_gib, reasons=known.reasons)
+        here = settled(known, here, broken)
     found = plan.make(chosen, records, interpreter, answers.gates, force)
     assert found is not None, "all gates have been asked"
     if broken:
         found = without_torch(found, broken)
     return Decision(found, prepared(cat.book, here, answers, interpreter, records), broken)
+
+
+def own_records(cat: Catalogue, label: str) -> dict[str, Record]:
+    """Return a host's records by snippet; one copied from another host's folder is no result of this one."""
+    return {key: item for (owner, key), item in cat.records.items() if owner == item.host == label}
+
+
+def settled(known: Host | None, here: Host, broken: str) -> Host:
+    """Return a machine's facts as they stand under its label, where that is the machine which the label names.
+
+    Raises HostRefused where it is another, HostBroken where nobody can tell since torch fails to import.
+    """
+    if broken and ("accelerators" in here.reasons if known is None else not same_machine(known, here)):
+        raise HostBroken(f"torch fails to import, so this host's accelerators are unknown: {broken}; mend it first")
+    if known is None:
+        return here
+    if not same_machine(known, here):
+        refuse(known, here.label, here)
+    return replace(here, title=known.title, memory_gib=known.memory_gib, reasons=known.reasons)
 
 
 def question(snippets: Iterable[Snippet]) -> TorchRequest:
@@ -175,7 +189,7 @@ def prepared(
     user = user_name()
     return Prepared(
         book=book, host=here, facts=answers, interpreter=interpreter, records=records,
-        identity=redact.identity(platform.node(), user), homes=home_folders(), user=user,
+        identity=own_names(), homes=home_folders(), user=user,
         memory=int(system.memory_bytes() * MEMORY_SHARE),
     )  # fmt: skip
 
@@ -183,8 +197,13 @@ def prepared(
 def keep_host(book: store.Handbook, here: Host) -> bool:
     """Store a host's facts and tell whether the file changed; raises PrivacyRefused for a telling title."""
     path = book.relative(book.host_path(here.label))
-    redact.require_clean(store.host_text(here), path, redact.identity(platform.node(), user_name()))
+    redact.require_clean(store.host_text(here), path, own_names())
     return store.write_host(book, here)
+
+
+def own_names() -> redact.Identity:
+    """Return the names of this machine and its user, which no file may hold."""
+    return redact.identity(platform.node(), user_name())
 
 
 def user_name() -> str | None:
@@ -201,8 +220,10 @@ def home_folders() -> tuple[str, ...]:
     return ()
 
 
-def read_for(book: store.Handbook, label: str, patterns: Sequence[str]) -> tuple[Catalogue, list[str]]:
-    """Read snippets and one host's records, and the ids that the patterns select.
+def read_for(
+    book: store.Handbook, label: str, patterns: Sequence[str], share: Shard | None = None
+) -> tuple[Catalogue, list[str]]:
+    """Read snippets and one host's records, and the ids that the patterns select, or a share of them.
 
     The problems of the catalogue are those of the selection; what is not selected does no harm. Raises CaptureError
     when nothing is left to run, or when the facts of a named host are damaged or lost: nobody could tell then
@@ -215,13 +236,16 @@ def read_for(book: store.Handbook, label: str, patterns: Sequence[str]) -> tuple
         raise CaptureError(*lost)
     faulty = {problem.path: snippet_of(problem, book, label) for problem in cat.problems}
     ids = plan.select(patterns, {*cat.snippets, *(found for path, found in faulty.items() if is_source(path))})
-    problems = tuple(problem for problem in cat.problems if faulty[problem.path] in ids)
     valid = [snippet_id for snippet_id in ids if snippet_id in cat.snippets]
+    problems = tuple(problem for problem in cat.problems if faulty[problem.path] in ids)
     if not valid and problems:
         raise CaptureError(*problems)
     if not ids:
         raise CaptureError("no snippets here; add one with: capture new CHAPTER/NAME")
-    return replace(cat, problems=problems), valid
+    own = shard.part(share, (cat.snippets[snippet_id] for snippet_id in valid))
+    # A damaged record is mended by the share that captures it; whose a snippet is that cannot be read, nobody knows.
+    problems = tuple(item for item in problems if is_source(item.path) or faulty[item.path] in own)
+    return replace(cat, problems=problems), [snippet_id for snippet_id in valid if snippet_id in own]
 
 
 def is_source(path: str) -> bool:

@@ -114,10 +114,7 @@ def attempt(prepared: Prepared, snippet: Snippet, options: Options, stop: thread
 def keep(prepared: Prepared, snippet: Snippet, item: Record, seconds: float, options: Options) -> Result:
     """Store a record, unless the old one says the same or a failure would replace a good one."""
     item = sealed(item)
-    path = prepared.book.relative(prepared.book.record_path(item.host, item.snippet))
-    for name in ("stdout", "stderr"):  # first, because these have lines that the author can see
-        redact.require_clean(getattr(item, name), name, prepared.identity)
-    redact.require_clean(store.record_text(item), path, prepared.identity)
+    require_clean(prepared.book, item, prepared.identity)
     old = prepared.records.get(snippet.id)
     failure = "" if item.status == "ok" else assemble.failure_words(item)
     if old is not None:
@@ -142,6 +139,13 @@ def keep(prepared: Prepared, snippet: Snippet, item: Record, seconds: float, opt
         same = "says the same; its source, environment or conditions are new"
         return Result(snippet.id, "captured", mark or same, seconds, item)
     return Result(snippet.id, "changed", f"{change.kind}: {change.detail}", seconds, item)
+
+
+def require_clean(book: store.Handbook, item: Record, who: redact.Identity) -> None:
+    """Raise PrivacyRefused where a record holds what must not be stored."""
+    for name in ("stdout", "stderr"):  # first, because these have lines that the author can see
+        redact.require_clean(getattr(item, name), name, who)
+    redact.require_clean(store.record_text(item), book.relative(book.record_path(item.host, item.snippet)), who)
 
 
 def says_the_same(snippet: Snippet, old: Record, new: Record) -> bool:

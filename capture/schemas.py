@@ -10,6 +10,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from capture import shape
+from capture.bundle import Manifest
+from capture.dataset import Dataset
 from capture.host import Host
 from capture.record import Record
 from capture.verification import Verification
@@ -22,6 +24,8 @@ def texts() -> Mapping[str, str]:
     return {
         f"{FOLDER}/record.json": as_text(Record, "A captured result of one snippet on one host"),
         f"{FOLDER}/host.json": as_text(Host, "What does not change about a host that captured"),
+        f"{FOLDER}/bundle.json": as_text(Manifest, "What a bundle of captures says about itself"),
+        f"{FOLDER}/dataset.json": as_text(Dataset, "All values, claims and hosts of the handbook"),
         f"{FOLDER}/verification.json": as_text(Verification, "Which records of a host were reproduced when re-run"),
     }
 

@@ -8,20 +8,22 @@ import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import urljoin
 
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.exceptions import PluginError
 from mkdocs.livereload import LiveReloadServer
 from mkdocs.plugins import event_priority
-from mkdocs.structure.files import File, Files
+from mkdocs.structure.files import File, Files, InclusionLevel
 from mkdocs.structure.nav import Navigation
 from mkdocs.structure.pages import Page
-from mkdocs.utils import CountHandler
+from mkdocs.structure.toc import get_toc
+from mkdocs.utils import CountHandler, meta
 
-from capture import store
+from capture import dataset, extract, store
 from capture.errors import CaptureError
 from capture.host import LOCAL
-from capture.render import moved, near, plain, site, visit
+from capture.render import foot, host_page, moved, near, pages, plain, site, tour, visit
 from capture.render.links import Links
 
 LOG = logging.getLogger("mkdocs.capture")
@@ -31,6 +33,9 @@ BUILD: list[site.Site] = []
 CHOICE: list[str] = []  # what every page tells the choice of a host
 NAV: list[Navigation] = []
 SECTIONS: dict[str, list[str]] = {}  # of each page, by its address
+GENERATED: set[str] = set()  # addresses of the pages that nobody wrote
+HISTORY: dict[str, str] = {}  # the day on which each page's text was last changed, by its path
+TOURS: dict[str, tour.Tour] = {}  # by the address of the lesson and by that of the notebook's page
 ADD_ADDRESSES = "CAPTURE_ADDRESSES"
 LOCAL_FILES = f"captures/{LOCAL}/"
 OWN_ID = re.compile(r'\sid="(capture-[^"]+)"')
@@ -66,6 +71,9 @@ def on_pre_build(config: MkDocsConfig) -> None:
         raise PluginError(str(error)) from error
     BUILD[:], CHOICE[:] = [known], [near.element(known)]
     SECTIONS.clear()
+    GENERATED.clear()
+    HISTORY.clear()
+    HISTORY.update(store.page_days(book(config)))
     fault = site.default_host_problem(known.catalogue, known.settings)
     damaged = [item for item in known.catalogue.problems if item.path.startswith(store.CAPTURES)]
     for problem in [*damaged, *([fault] if fault else [])]:
@@ -73,7 +81,7 @@ def on_pre_build(config: MkDocsConfig) -> None:
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
-    """Add the scripts as downloads; leave this machine's records out of what is published."""
+    """Add the scripts and the dataset as downloads; leave this machine's records out of what is published."""
     if site.published():
         for file in [file for file in files if file.src_uri.startswith(LOCAL_FILES)]:
             files.remove(file)
@@ -82,7 +90,45 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
         if path.is_file() and path.suffix != ".md" and not path.name.startswith("."):
             uri = path.relative_to(snippets.parent).as_posix()
             files.append(File.generated(config, uri, abs_src_path=str(path)))
+    files.append(File.generated(config, dataset.ADDRESS, content=dataset.text(extract.of(BUILD[0].catalogue))))
+    add_host_pages(files, config)
+    add_notebooks(files, config)
     return files
+
+
+def add_notebooks(files: Files, config: MkDocsConfig) -> None:
+    """Add the notebook of each lesson that mkdocs.yml names: the file, and the page that shows it, outside of nav."""
+    written = {file.src_uri: file for file in files.documentation_pages()}
+    lessons, problems = tour.chosen(BUILD[0], list(written))
+    for problem in problems:
+        LOG.warning("%s", problem)
+    texts = {lesson: written[lesson].content_string.replace("\r\n", "\n") for lesson in lessons}
+    try:
+        found = tour.tours(BUILD[0], texts, config.site_url)
+    except CaptureError as error:
+        raise PluginError(str(error)) from error
+    TOURS.clear()
+    for item in found:
+        title = str(meta.get_data(texts[item.lesson])[1].get("title", item.lesson))
+        TOURS[moved.address(item.lesson)] = TOURS[moved.address(item.place.page)] = item
+        content, outside = tour.front_matter(title), InclusionLevel.NOT_IN_NAV
+        files.append(File.generated(config, item.place.page, content=content, inclusion=outside))
+        files.append(File.generated(config, item.place.file, content=item.file))
+
+
+def notebook_of(page: Page) -> tour.Tour | None:
+    """Return the notebook that a page shows."""
+    item = TOURS.get(moved.address(page.file.src_uri))
+    return item if item and item.place.page == page.file.src_uri else None
+
+
+def add_host_pages(files: Files, config: MkDocsConfig) -> None:
+    """Add a page for each host, in the nav below the page that lists them all; one that somebody wrote goes first."""
+    texts = host_page.texts(BUILD[0], listed=files.get_file_from_path(host_page.INDEX) is not None)
+    shown = config.nav is None or host_page.join(config.nav, texts)
+    for uri in [uri for uri in texts if files.get_file_from_path(uri) is None]:
+        place = InclusionLevel.UNDEFINED if shown else InclusionLevel.NOT_IN_NAV
+        files.append(File.generated(config, uri, content=texts[uri], inclusion=place))
 
 
 def seen(page: Page) -> visit.Page:
@@ -95,12 +141,24 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, **_: Any) 
     """Begin a page."""
     known, here = BUILD[0], seen(page)
     visit.enter(known, here)
-    page.edit_url = Links(known.settings).edit(here.path)
+    item = notebook_of(page)
+    edited = (
+        f"docs/{item.lesson}" if item else here.path if page.file.abs_src_path else ""
+    )  # nobody wrote a host's page
+    page.edit_url = Links(known.settings).edit(edited) if edited else None
 
 
 def on_page_content(html: str, page: Page, config: MkDocsConfig, **_: Any) -> str:
     """End a page: lay a copy in Markdown beside it, log what was wrong, and tell the link check its cards' anchors."""
+    if item := notebook_of(page):
+        visit.leave("")
+        page.update_date = HISTORY.get(f"docs/{item.lesson}", "")
+        page.toc = get_toc(item.headings)
+        SECTIONS[moved.address(page.file.src_uri)] = []  # its headings are the lesson's
+        return item.html
     if here := visit.current():
+        below = foot.of(here, pages.listed(page.meta.get("tags")), HISTORY.get(here.page.path if here.page else "", ""))
+        page.meta["captured_foot"], page.update_date = foot.html(below), below.newest
         if here.copied is None:
             here.copied = plain.copy(here, page.markdown or "")
         if not here.laid:
@@ -112,7 +170,9 @@ def on_page_content(html: str, page: Page, config: MkDocsConfig, **_: Any) -> st
     page.present_anchor_ids = (page.present_anchor_ids or set()) | set(OWN_ID.findall(html))
     address = moved.address(page.file.src_uri)
     SECTIONS[address] = list(sections(page.toc))
-    return html + moved.signposts(address, moves(config)) + CHOICE[0]
+    if page.file.abs_src_path is None:
+        GENERATED.add(address)
+    return html + moved.signposts(address, moves(config))
 
 
 def sections(entries: Iterable[Any]) -> Iterator[str]:
@@ -128,9 +188,23 @@ def moves(config: MkDocsConfig) -> moved.Moves:
     return moved.moves(plugin.config["redirect_maps"] if plugin else {}, config.extra.get("moved"))
 
 
+@event_priority(-100)
+def on_page_context(context: Any, page: Page, config: MkDocsConfig, **_: Any) -> Any:
+    """Give the page links to its notebook, its foot, and what the choice of a host needs; search sees none of them."""
+    address = moved.address(page.file.src_uri)
+    if item := TOURS.get(address):
+        page.content = (page.content or "").replace("</h1>", f"</h1>{tour.signpost(item, address)}", 1)
+    if item and page.canonical_url and notebook_of(page):
+        page.canonical_url = urljoin(config.site_url, moved.address(item.lesson).lstrip("/"))
+    page.content = (page.content or "") + CHOICE[0] + page.meta.pop("captured_foot", "")
+    return context
+
+
 def on_post_template(output: str, template_name: str, config: MkDocsConfig, **_: Any) -> str:
     """Write no sitemap where the site's address is unknown: it would list nothing."""
-    return output if config.site_url or template_name != "sitemap.xml" else ""
+    if template_name != "sitemap.xml":
+        return output
+    return tour.unlisted(output, TOURS.values()) if config.site_url else ""
 
 
 def on_nav(nav: Navigation, **_: Any) -> None:
@@ -160,7 +234,9 @@ def on_post_build(config: MkDocsConfig) -> None:
     for problem in moved.problems(listed, moving, SECTIONS):
         LOG.warning("%s", problem)
     if os.environ.get(ADD_ADDRESSES):
-        path.write_text("".join(f"{place}\n" for place in sorted({*listed, *moved.listing(SECTIONS)})), "utf-8")
+        # Not the pages of hosts: who adds one changes no file but his own.
+        lasting = moved.listing({place: SECTIONS[place] for place in SECTIONS.keys() - GENERATED})
+        path.write_text("".join(f"{place}\n" for place in sorted({*listed, *lasting})), "utf-8")
 
 
 def on_serve(server: LiveReloadServer, config: MkDocsConfig, **_: Any) -> LiveReloadServer:

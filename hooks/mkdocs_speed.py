@@ -23,11 +23,9 @@ from mkdocs.structure.toc import get_toc
 from capture.render import kept, searchable, shown, visit
 from capture.render.building import Build
 
-FIRST, LAST = 200, -200
+FIRST, AFTER_SEARCH, LAST = 200, -50, -200
 SOFTWARE = ("markdown", "pymdown-extensions", "pygments", "mkdocs", "mkdocs-material", "jinja2", "markupsafe")
 COPIED = ("captures/", "snippets/")  # files that are copied as they are
-# Settings that no page shows but through its place, its links and its nav.
-NOT_SHOWN = ("theme", "plugins", "hooks", "docs_dir", "site_dir", "exclude_docs", "draft_docs", "not_in_nav", "watch")
 # What MkDocs itself gives to templates and to pages; anything else there comes from a plugin. Days take no part: of
 # Material's pages none shows when it was built.
 CONTEXT = frozenset([
@@ -173,12 +171,7 @@ def digest_of_site(build: Build, config: MkDocsConfig, files: Files) -> str | No
     if build.markdown is None or config.plugins.events["env"] != [on_env]:
         return None  # what another does to the environment cannot be told
     with contextlib.suppress(TypeError):
-        settings = {name: value for name, value in config.items() if name not in NOT_SHOWN}
-        plugins = {name: dict(getattr(plugin, "config", {})) for name, plugin in config.plugins.items()}
-        theme = {**dict(config.theme), "locale": str(config.theme.locale)}
-        pages = [(file.src_uri, file.page.title, file.page.meta) for file in files.documentation_pages() if file.page]
-        more = [shown.branches(build.nav.items), list(shown.templates(config.theme.dirs))]
-        return kept.digest(build.markdown, kept.canonical([settings, plugins, theme, pages, more]))
+        return kept.digest(build.markdown, kept.canonical(shown.site(config, files, build.nav)))
     return None
 
 
@@ -191,7 +184,7 @@ def reduce(context: Any, /, page: Page, config: MkDocsConfig, **_: Any) -> Any:
     page.content = searchable.reduced(build.content, build.sources)
     if index is not None:
         with contextlib.suppress(TypeError):
-            about = [page.url, page.title, page.meta, list(map(shown.token, page.toc)), build.sources]
+            about = [page.url, page.title, shown.meta(page), list(map(shown.token, page.toc)), build.sources]
             key = kept.digest("index", build.content, kept.canonical(about))
             known = build.pages.get(key)
             if known is None:
@@ -202,17 +195,25 @@ def reduce(context: Any, /, page: Page, config: MkDocsConfig, **_: Any) -> Any:
     return context
 
 
-@event_priority(LAST)
+@event_priority(AFTER_SEARCH)
 def restore(context: Any, /, page: Page, config: MkDocsConfig, **_: Any) -> Any:
-    """Give a page its content back, or take its whole file from what is kept."""
+    """Give a page its content back, and keep what search made of it."""
     build, index = BUILD[0], shown.index_of(config.plugins)
-    page.content, build.writing = build.content, None
+    page.content = build.content
     page.meta["search"] = build.search
     if build.search is None:
         del page.meta["search"]
     if build.indexing and index is not None:
         key, count = build.indexing
         build.pages.put(key, json.dumps(index[count:]))
+    return context
+
+
+@event_priority(LAST)
+def recall(context: Any, /, page: Page, **_: Any) -> Any:
+    """Take the whole file of a page from what is kept."""
+    build = BUILD[0]
+    build.writing = None
     with contextlib.suppress(TypeError):
         key = output_key(build, context, page)
         known = build.outputs.get(key) if build.site else None
@@ -223,7 +224,7 @@ def restore(context: Any, /, page: Page, config: MkDocsConfig, **_: Any) -> Any:
     return context
 
 
-on_page_context = CombinedEvent(reduce, restore)
+on_page_context = CombinedEvent(reduce, restore, recall)
 
 
 def output_key(build: Build, context: Any, page: Page) -> str:

@@ -151,11 +151,13 @@ def record(snippet: str, label: str = "epyc", stdout: str = "out\n", **changes: 
     return records_module.sealed(Record(**fields | changes))
 
 
-def config(default_host: str | None, pages: Iterable[str]) -> str:
-    """Return the real mkdocs.yml with another nav and default host."""
+def config(default_host: str | None, pages: Iterable[str], notebooks: Iterable[str] = ()) -> str:
+    """Return the real mkdocs.yml with another nav, default host and notebooks, and nothing that moved."""
     text = (REPOSITORY / "mkdocs.yml").read_text("utf-8")
     text = re.sub(r"^nav:\n(?:[ \-#].*\n|\n)*", "", text, flags=re.MULTILINE)
     text = re.sub(r"^    default_host: .*$", f"    default_host: {default_host or 'none'}", text, flags=re.MULTILINE)
+    text = re.sub(r"^    notebooks: .*$", f"    notebooks: {list(notebooks)}", text, flags=re.MULTILINE)
+    text = re.sub(r"^  moved:\n(?:    .*\n)+", "  moved: {}\n", text, flags=re.MULTILINE)
     return text + "\nnav:\n" + "".join(f"  - {page}\n" for page in pages)
 
 
@@ -166,12 +168,13 @@ def make_handbook(
     records: Iterable[Record] = (),
     pages: Mapping[str, str] | None = None,
     default_host: str | None = None,
+    notebooks: Iterable[str] = (),
 ) -> Handbook:
     """Write a handbook into a folder and return it; the first host is the default one unless another is named."""
     pages = {"index.md": "# Start\n\nHello.\n"} if pages is None else pages
     hosts = [host()] if hosts is None else list(hosts)
     handbook = Handbook(folder)
-    handbook.write("mkdocs.yml", config(default_host or (hosts[0].label if hosts else None), pages))
+    handbook.write("mkdocs.yml", config(default_host or (hosts[0].label if hosts else None), pages, notebooks))
     shutil.copytree(REPOSITORY / "hooks", folder / "hooks", ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copytree(REPOSITORY / "overrides", folder / "overrides")
     shutil.copytree(REPOSITORY / "docs" / "assets", folder / "docs" / "assets")

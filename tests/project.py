@@ -107,12 +107,21 @@ class Project:
 
     def capture(self, *arguments: str, env: Mapping[str, str] | None = None, cwd: Path | None = None) -> Run:
         """Run `python -m capture` in the handbook and return what it said and changed."""
+
+        def call() -> tuple[int, str, str]:
+            with self.start(*arguments, env=env, cwd=cwd) as process:
+                out, err = process.communicate(timeout=PATIENCE)
+            return process.returncode, out, err
+
+        return self.watched(call)
+
+    def watched(self, call: Callable[[], tuple[int, str, str]]) -> Run:
+        """Run a command in some way that returns its exit code and what it printed, and see what it changed."""
         before = self.state()
-        with self.start(*arguments, env=env, cwd=cwd) as process:
-            out, err = process.communicate(timeout=PATIENCE)
+        code, out, err = call()
         after = self.state()
         return Run(
-            process.returncode, out, err,
+            code, out, err,
             changed=tuple(path for path in before if path in after and before[path] != after[path]),
             added=tuple(path for path in after if path not in before),
             removed=tuple(path for path in before if path not in after),

@@ -75,7 +75,22 @@ def test_invalid_usage(project: Project, arguments: str) -> None:
     assert "Usage:" in result.err and "Traceback" not in result.err
 
 
-@pytest.mark.parametrize("command", ["run", "verify", "status", "check", "prune", "new a/b", "schema", "show a/b"])
+@pytest.mark.parametrize(
+    "command",
+    [
+        "run",
+        "verify",
+        "status",
+        "check",
+        "prune",
+        "new a/b",
+        "schema",
+        "show a/b",
+        "bundle --host a",
+        "import b",
+        "export",
+    ],
+)
 def test_no_handbook_here(
     tmp_path: Path, command: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -149,7 +164,7 @@ def test_schema_is_written_once(tmp_path: Path) -> None:
     """The schemas are generated into the handbook; a second time nothing changes."""
     project = Project(tmp_path)
     assert project.capture("schema").added == tuple(
-        f"docs/schema/{name}.json" for name in ("host", "record", "verification")
+        f"docs/schema/{name}.json" for name in ("bundle", "dataset", "host", "record", "verification")
     )
     again = project.capture("schema")
     assert (again.code, again.untouched) == (0, True)

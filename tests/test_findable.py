@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import re
 import subprocess
@@ -23,6 +24,7 @@ from capture.render.places import fences
 PUBLISHED = catalogue.read(store.Handbook(REPOSITORY), local=False)
 ADDRESS = "https://reader.example/handbook/"
 FORK = "https://github.com/someone/fork"
+HOST_PAGE = re.compile(r"hosts/[^/]+/")
 
 
 def build(folder: Path, **variables: str) -> Path:
@@ -49,21 +51,26 @@ def homeless(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def pages(site: Path) -> dict[str, str]:
-    """Return the HTML of every page, by its address from the site's root; not what only leads on."""
+    """Return the HTML of every page, by its address from the site's root; not what only leads on, nor notebooks."""
     found = {
         f"{path.parent.relative_to(site).as_posix()}/".removeprefix("./"): path.read_text("utf-8")
         for path in site.rglob("index.html")
     }
-    return {address: html for address, html in found.items() if "This page has moved" not in html}
+    return {
+        address: html
+        for address, html in found.items()
+        if "This page has moved" not in html and not address.endswith("/notebook/")
+    }
 
 
 @case("site-moved")
 def test_every_address_is_listed(case: str, site: Path) -> None:
-    """Every page and heading of the site stands in the list, which the build compares with the site."""
+    """Every page and heading that somebody wrote stands in the list, which the build compares with the site."""
     listed = (REPOSITORY / "published.txt").read_text("utf-8").splitlines()
     assert listed == sorted(set(listed))
-    here = {f"/{address}" for address in pages(site)}
-    for address, html in pages(site).items():
+    written = {address: html for address, html in pages(site).items() if not HOST_PAGE.fullmatch(address)}
+    here = {f"/{address}" for address in written}
+    for address, html in written.items():
         here |= {f"/{address}#{name}" for name in re.findall(r'<h[1-6] id="([^"]+)"', html)}
     assert len(here) > 300
     assert here - set(listed) == set(), "run: make published"
@@ -116,12 +123,41 @@ def test_a_fork_edits_and_reports_in_its_own_repository(site: Path) -> None:
     """The address comes from the environment: every page's edit link, and every card's links."""
     for address, html in pages(site).items():
         (edit,) = re.findall(r'<a href="([^"]+)"[^>]*class="md-content__button', html) or ["none"]
+        if HOST_PAGE.fullmatch(address):
+            assert edit == "none"  # nobody wrote it
+            continue
         assert edit.startswith(f"{FORK}/edit/main/docs/{address}"[:-1]), address
     lesson = pages(site)["timing/"]
     assert f'href="{FORK}/edit/main/snippets/timing/' in lesson
     assert f'href="{FORK}/issues/new?title=timing%2F' in lesson
     # What prose says about the handbook's own repository is its author's.
     assert "captured-handbook/handbook" not in lesson
+
+
+def test_every_link_of_a_table_leads_to_a_card_or_a_page(site: Path) -> None:
+    """The link check of the build sees no link that is drawn: file and anchor are there."""
+    parts = (
+        r'<div class="capture-table".*?</div>',
+        r'<footer class="capture-about">.*?</footer>',
+        r"<dd><a href.*?</dd>",
+    )
+    checked = 0
+    for address, html in pages(site).items():
+        drawn = " ".join(part for pattern in parts for part in re.findall(pattern, html, re.DOTALL))
+        for link in map(unescape, set(re.findall(r'href="([^"]+)"', drawn))):
+            path, _, anchor = link.partition("#")
+            target = (site / address / path).resolve()
+            target = target / "index.html" if target.is_dir() else target
+            assert target.is_file(), f"{address}: {link}"
+            assert not anchor or f'id="{anchor}"' in read(target), f"{address}: {link}"
+            checked += 1
+    assert checked > 500
+
+
+@functools.cache
+def read(path: Path) -> str:
+    """Return a built file."""
+    return path.read_text("utf-8")
 
 
 def test_every_page_has_a_copy_in_markdown(site: Path) -> None:
@@ -151,6 +187,23 @@ def test_a_copy_has_the_numbers_and_what_they_were_got_on(site: Path) -> None:
     assert re.search(r"takes \d+\.\d+\[\^captured-\d+\] times as long", text)
     notes = set(re.findall(r"\[\^(captured-\d+)\](?!:)", text))
     assert notes == set(re.findall(r"^\[\^(captured-\d+)\]: .+ torch \d", text, re.MULTILINE))
+
+
+def test_notebooks_are_light_and_lead_on(site: Path) -> None:
+    """Each page of a notebook is below 80 KB, its links lead to files, and those of the download to the site."""
+    found = sorted(site.rglob("notebook/index.html"))
+    assert len(found) > 3
+    for path in found:
+        html = path.read_text("utf-8")
+        assert len(html.encode()) < 80_000, path
+        article = html[html.index("<article") : html.index("</article>")]
+        for link in re.findall(r'href="([^"#]+)', article):
+            if not re.match(r"[a-z]+:", link):
+                assert (path.parent / link).exists(), f"{path}: {link}"
+        (file,) = path.parent.glob("*.ipynb")
+        text = file.read_text("utf-8")
+        assert f"]({ADDRESS}captures/epyc-avx512/" in text
+        assert "](.." not in text
 
 
 def test_llms_txt_lists_every_page(site: Path, homeless: Path) -> None:

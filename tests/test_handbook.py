@@ -27,7 +27,10 @@ BOOK = store.Handbook(REPOSITORY)
 SNIPPETS, PROBLEMS = store.read_snippets(BOOK)
 PUBLISHED = catalogue.read(BOOK, local=False)
 # A page to look things up in has no self-test and no exercises.
-NO_LESSON = ("reference/versions.md", "reference/matrix.md", "reference/claims.md", "contributing/*.md")
+NO_LESSON = (
+    *(f"reference/{name}.md" for name in ("versions", "matrix", "claims", "recent", "tags", "glossary", "data")),
+    "hosts/*.md", "contributing/*.md",
+)  # fmt: skip
 LESSONS = sorted(path for path in (REPOSITORY / "docs").glob("*/*.md") if not any(map(path.match, NO_LESSON)))
 FOUNDING = ("instruments", "debugging")
 DEVICE = sorted(key for key, snippet in SNIPPETS.items() if "cuda" in snippet.needs)
@@ -87,7 +90,7 @@ def test_one_snippet_prints_chinese() -> None:
 def test_a_lesson_has_its_form(path: Path) -> None:
     """Promise and description, self-test, exercises with a folded approach, interview, summary, what transfers."""
     text = path.read_text("utf-8")
-    assert re.match(r"---\ntitle: .+\ndescription: .{40,170}\n---\n\n# ", text)
+    assert re.match(r"---\ntitle: .+\ndescription: .{40,170}\ntags: \[.+\]\n---\n\n# ", text)
     headings = re.findall(r"^## (.+)$", text, re.MULTILINE)
     for wanted in ("Test yourself", "Exercises", "In an interview", "Summary", "What transfers"):
         assert wanted in headings

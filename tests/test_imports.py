@@ -16,11 +16,12 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("errors", "versions", "normalize", "redact", "environment"),
     ("shape", "expression", "evaluation", "snippet", "host", "record", "block", "forms", "validation", "header"),
     ("engine", "probe", "store"),
-    ("state", "claims", "compare", "prose", "verification", "schemas", "edits", "alignment"),
-    ("catalogue", "pairs", "sides", "changes", "across"),
-    ("plan", "preparation", "assemble", "measure", "engines", "runner"),
+    ("state", "claims", "compare", "prose", "verification", "bundle", "dataset", "schemas", "edits", "alignment"),
+    ("catalogue", "extract", "pairs", "sides", "changes", "across"),
+    ("shard", "plan", "preparation", "assemble", "measure", "engines", "runner", "fleet"),
     ("verifiable", "verifier", "review", "decisions"),
     ("check", "report", "render"),
+    ("incoming",),
     ("cli",),
     ("__main__",),
 )
@@ -98,13 +99,16 @@ def test_no_two_modules_import_each_other() -> None:
         ("yaml", {"capture.store.text", "capture.store.site"}),
         ("mkdocs", set()),
         ("torch", {"capture.probe.torch_facts", "capture.probe.torch_questions", "capture.engine.fork_server"}),
+        ("distributed", {"capture.fleet.cluster", "capture.fleet.probing", "capture.fleet.run", "capture.fleet.seed"}),
+        ("dask", {"capture.fleet.seed"}),
         ("numpy", set()),
+        ("matplotlib", {"capture.render.svg", "capture.render.charts"}),
         ("jsonschema", set()),
         ("packaging", set()),
     ],
 )
 def test_each_outer_package_has_one_door(package: str, users: set[str]) -> None:
-    """Only the store knows YAML, only the hooks file MkDocs, only scripts for the snippets' interpreter torch."""
+    """Only the store knows YAML, the hooks file MkDocs, scripts for the snippets' interpreter torch, the fleet dask."""
     assert {module for module in TREES if package in outside(module)} <= users
 
 
@@ -159,7 +163,9 @@ print(*sorted(absent & sys.modules.keys()))
 
 def test_the_runner_needs_neither_torch_nor_the_site() -> None:
     """`python -m capture run` works from a bare checkout on a cluster node."""
-    absent = "torch,numpy,mkdocs,material,markdown,pymdownx,jsonschema,packaging,hypothesis,ruamel,selenium"
+    absent = (
+        "torch,numpy,mkdocs,material,markdown,pymdownx,jsonschema,packaging,hypothesis,ruamel,selenium,distributed,dask"
+    )
     modules = ["capture.cli", "capture.runner", "capture.check", "capture.report.matrix", "capture.report.summary"]
     done = subprocess.run(
         [sys.executable, "-c", ALONE, absent, str(REPOSITORY), *modules],

@@ -108,7 +108,8 @@ def test_links_lead_to_the_other_copies(tmp_path: Path, link: str, copy: str) ->
 def test_a_table_is_a_table(tmp_path: Path) -> None:
     """The matrix of results, with what stands in its cells."""
     text = copied(tmp_path, "```capture-table\nmatrix\n```\n")
-    assert text == "| snippet | EPYC | H200 |\n| --- | --- | --- |\n| x/speed | current | current |\n"
+    head = "| snippet | [EPYC](../../hosts/epyc/) | [H200](../../hosts/h200/) |\n| --- | --- | --- |\n"
+    assert text == f"{head}| x/speed | current | current |\n"
 
 
 @pytest.mark.parametrize(

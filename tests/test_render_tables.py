@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from html import unescape
 from pathlib import Path
 
 import pytest
 from handbooks import Handbook, host, make_handbook, record, script
+from tables import rows
 
 FIRST = script(
     'print("gain 2.0x")', values={"gain": r"gain ([\d.]+)x"},
@@ -31,22 +31,13 @@ def book(tmp_path: Path) -> Handbook:
     return make_handbook(tmp_path, snippets, hosts, results, PAGES, default_host="zen")
 
 
-def rows(book: Handbook, name: str) -> list[list[str]]:
-    """Return the cells of a table as text."""
-    html, problems = book.page(PAGES["index.md"].replace("TABLE", name))
-    assert problems == []
-    lines = re.findall(r"<tr>(.*?)</tr>", html, re.DOTALL)
-    cells = [re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", line, re.DOTALL) for line in lines]
-    return [[unescape(re.sub(r"<[^>]+>", "", cell)).strip() for cell in line] for line in cells]
-
-
 def test_every_host_is_listed_but_this_machine(book: Handbook) -> None:
-    """Title, label, chip, torch, open gates, and how many results; the default host first."""
+    """Title, label, chip, torch, open gates, how many results and the day of the newest; the default host first."""
     head, *lines = rows(book, "hosts")
-    assert head == ["host", "label", "chip", "torch", "gates open", "results"]
+    assert head == ["host", "label", "chip", "torch", "gates open", "results", "newest"]
     assert lines == [
-        ["Zen", "zen", "AMD EPYC, AVX2, 2 vCPU (virtual machine)", "2.13.0+cpu", "none", "1"],
-        ["New & shiny", "new", "AMD EPYC, AVX2, 2 vCPU (virtual machine)", "2.13.0+cpu", "none", "2"],
+        ["Zen", "zen", "AMD EPYC, AVX2, 2 vCPU (virtual machine)", "2.13.0+cpu", "none", "1", "29 Nov 2026"],
+        ["New & shiny", "new", "AMD EPYC, AVX2, 2 vCPU (virtual machine)", "2.13.0+cpu", "none", "2", "29 Nov 2026"],
     ]
 
 
@@ -75,11 +66,11 @@ def test_what_is_typed_on_purpose_is_in_the_ledger(book: Handbook) -> None:
 
 
 def test_a_snippet_leads_to_its_card(book: Handbook) -> None:
-    """On the page that shows it, as seen from this page; a host leads to its facts."""
+    """On the page that shows it, as seen from this page; a host leads to its page."""
     matrix, _ = book.page(PAGES["index.md"].replace("TABLE", "matrix"))
     assert '<a href="../lesson/#capture-demo-first">demo/first</a>' in matrix
     hosts, _ = book.page(PAGES["index.md"].replace("TABLE", "hosts"))
-    assert '<a href="../captures/zen/host.yaml">Zen</a>' in hosts
+    assert '<a href="../hosts/zen/">Zen</a>' in hosts
 
 
 def test_a_slip_names_the_nearest_table(book: Handbook) -> None:

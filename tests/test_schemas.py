@@ -32,7 +32,7 @@ def valid(kind: str, text: str) -> None:
     jsonschema.Draft202012Validator(SCHEMAS[kind]).validate(yaml.safe_load(text))
 
 
-@pytest.mark.parametrize("kind", ["record", "host", "verification"])
+@pytest.mark.parametrize("kind", ["record", "host", "verification", "bundle", "dataset"])
 def test_each_schema_is_one(kind: str) -> None:
     """JSON Schema of draft 2020-12, with a title."""
     jsonschema.Draft202012Validator.check_schema(SCHEMAS[kind])

@@ -203,8 +203,8 @@ def test_the_real_configuration_is_strict(case):
 def test_rendering_needs_neither_mkdocs_nor_torch_nor_the_runner():
     """The Markdown layer stands alone, so that another site generator can call it."""
     code = (
-        "import sys, capture.render.fence, capture.render.inline, capture.render.pages\n"
-        "banned = ('mkdocs', 'torch', 'markdown', 'capture.runner', 'capture.engine', 'capture.probe')\n"
+        "import sys, capture.render.fence, capture.render.inline, capture.render.pages, capture.render.plots\n"
+        "banned = ('mkdocs', 'torch', 'markdown', 'matplotlib', 'capture.runner', 'capture.engine', 'capture.probe')\n"
         "print([name for name in sys.modules if name.startswith(banned)])\n"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=REPOSITORY)

@@ -9,7 +9,7 @@ from pathlib import Path
 import typer
 
 from capture import __version__
-from capture.cli import authoring, differences, hosts, inspection, reviewing, running, verifying
+from capture.cli import authoring, bundling, dataset, differences, hosts, inspection, reviewing, running, verifying
 from capture.cli.context import fail, say, set_root
 from capture.errors import EXIT_INVALID, CaptureError
 
@@ -27,6 +27,9 @@ app.command("diff")(differences.diff)
 app.command("review")(reviewing.review_command)
 app.command("status")(inspection.status)
 app.command("show")(inspection.show)
+app.command("bundle")(bundling.bundle)
+app.command("import")(bundling.import_bundles)
+app.command("export")(dataset.export)
 app.add_typer(hosts.app, name="host")
 app.command("new")(authoring.new)
 app.command("prune")(authoring.prune)

@@ -85,7 +85,7 @@ def remove(path: Path, shown: str) -> None:
 
 
 def schema(context: typer.Context) -> None:
-    """Write the JSON Schemas of records, hosts and verifications."""
+    """Write the JSON Schemas of all that is stored or published."""
     book = handbook(context)
     for name, text in schemas.texts().items():
         changed = store.write_text(book, book.root / name, text)

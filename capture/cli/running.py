@@ -4,22 +4,21 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Sequence
 from typing import Annotated
 
 import typer
 
-from capture import plan, runner, store
+from capture import runner, shard, store
 from capture.catalogue import Catalogue
-from capture.claims import Judgement
 from capture.cli.context import complain, handbook, say, stderr
+from capture.cli.fleets import Asked, run_fleet
 from capture.cli.following import EXIT_INTERRUPTED, follow
+from capture.cli.outcome import attention, prepare_host, show_plan
 from capture.engines import Engines, choice
-from capture.errors import EXIT_ATTENTION, EXIT_INVALID, EXIT_OK, EXIT_PRIVACY, CaptureError, nearest
+from capture.errors import EXIT_ATTENTION, EXIT_INVALID, EXIT_OK, EXIT_PRIVACY, CaptureError
 from capture.host import LOCAL
 from capture.measure import PATIENCE
-from capture.plan import Plan
-from capture.preparation import Decision, decide, keep_host, read_for
+from capture.preparation import Decision, decide
 from capture.probe.interpreter import reading, this_interpreter
 from capture.report import judged_claims, summary
 
@@ -34,8 +33,11 @@ HELP = {
     "failure": "Let a failure replace a good record.",
     "noise": "Take timings on a busy host, marked as such.",
     "engine": "auto forks a server that has imported torch where that is safe; or fresh, or forked.",
+    "fleet": "Capture on the workers of this dask scheduler, tls:// beyond loopback; -j is for each machine.",
     "dry": "Say what would be executed, and why.",
+    "shard": "Only share K of N of what is selected; every machine finds the same shares.",
 }
+FLEET_JOBS = 4  # on each machine and at most its workers' threads; this machine's CPUs say nothing of others
 LOCAL_PATIENCE = 5.0  # seconds: whoever only wants to see the site does not wait long for a quiet machine
 
 
@@ -51,6 +53,8 @@ def run(
     accept_noise: Annotated[bool, typer.Option("--accept-noise", help=HELP["noise"])] = False,
     engine: Annotated[str, typer.Option(metavar="NAME", help=HELP["engine"])] = "auto",
     dry_run: Annotated[bool, typer.Option("--dry-run", help=HELP["dry"])] = False,
+    share: Annotated[str, typer.Option("--shard", metavar="K/N", help=HELP["shard"])] = "",
+    fleet: Annotated[str, typer.Option(metavar="ADDRESS", help=HELP["fleet"])] = "",
 ) -> None:
     """Execute what is missing or stale and store what it prints.
 
@@ -60,11 +64,20 @@ def run(
     data. 3: refused for privacy. 130: interrupted; what was finished is stored.
     """
     book = handbook(context)
+    asked = Asked(book, ids or [], shard.parse(share))
+    if fleet:
+        source = context.get_parameter_source("jobs")
+        side_by_side = jobs if source and source.name == "COMMANDLINE" else FLEET_JOBS
+        options = runner.Options(side_by_side, runs, accept_failure, accept_noise)
+        code = run_fleet(asked, fleet, host, python, choice(engine), force, dry_run, options)
+        raise typer.Exit(code)
     results: list[runner.Result] = []
     with contextlib.ExitStack() as stack:
         read = stack.enter_context(reading(python or this_interpreter()))
-        cat, chosen = read_for(book, host, ids or [])
+        cat, chosen = asked.read(host)
         complain(cat.problems)
+        if asked.share:
+            say(summary.share_line(asked.share, len(chosen)))
         engines = Engines(choice(engine), [cat.snippets[name] for name in chosen], lambda line: say(line, stderr()))
         stack.callback(engines.close)
         if not dry_run:
@@ -76,15 +89,15 @@ def run(
         if decision.prepared is not None:
             with store.held(book, host, lambda line: say(line, stderr())) as waited:
                 if waited:  # what the other run captured is current now
-                    cat, chosen = read_for(book, host, ids or [])
+                    cat, chosen = asked.read(host)
                     decision = decide(cat, chosen, host, read, force, engines.facts)
                 if decision.prepared is not None:
                     prepare_host(decision, cat, host)
                     patience = LOCAL_PATIENCE if host == LOCAL else PATIENCE
                     options = runner.Options(jobs, runs, accept_failure, accept_noise, patience, engines.execute)
                     results = execute(decision, options)
-                    cat, _ = read_for(book, host, ids or [])  # a damaged record is whole again once it is captured
-        if decision.prepared is None:
+                    cat, _ = asked.read(host)  # a damaged record is whole again once it is captured
+        if decision.prepared is None and chosen:
             current = "every record this host can make is current"
             say(f"nothing to execute: {current if decision.plan.current else 'this host lacks what the snippets need'}")
     judged = judged_claims.on_host(cat, host, chosen)
@@ -107,27 +120,6 @@ def is_due(cat: Catalogue, label: str, name: str) -> bool:
     return item is None or item.source_sha256 != cat.snippets[name].digest
 
 
-def show_plan(decision: Decision, label: str) -> None:
-    """Print what a run would execute and why."""
-    for step in decision.plan.steps:
-        say(f"would execute {step.snippet.id}: {step.why}")
-    for line in summary.plan_summary(decision.plan, label):
-        say(line)
-
-
-def prepare_host(decision: Decision, cat: Catalogue, label: str) -> None:
-    """Write the host's facts where they are new; say so, since it is a file to commit."""
-    assert decision.prepared is not None
-    book, here = decision.prepared.book, decision.prepared.host
-    store.sweep(book, label)
-    known = cat.hosts.get(label)
-    if known is None or known.label != label or (label == LOCAL and known != here):
-        keep_host(book, here)
-        if label != LOCAL:
-            others = [name for name in book.labels() if name not in (label, LOCAL)]
-            say(f"new host {label}: {book.relative(book.host_path(label))}{nearest(label, others)}")
-
-
 def execute(decision: Decision, options: runner.Options) -> list[runner.Result]:
     """Run the plan and return what became of it; Ctrl-C ends it cleanly."""
     prepared, steps = decision.prepared, decision.plan.steps
@@ -141,13 +133,3 @@ def execute(decision: Decision, options: runner.Options) -> list[runner.Result]:
         say(f"interrupted: {done}; the same command goes on from here", stderr())
         raise typer.Exit(EXIT_INTERRUPTED)
     return results
-
-
-def attention(found: Plan, results: Sequence[runner.Result], failing: Sequence[tuple[str, Judgement]]) -> int:
-    """Return the exit code for what happened, where no file is faulty."""
-    if any(result.kind == "private" for result in results):
-        return EXIT_PRIVACY
-    unsettled = any(result.kind in summary.ATTENTION for result in results)
-    failed_before = any(item.status != "ok" for item in found.current)
-    # A whole handbook that waits for torch is something to read; another version or package is an unmet gate.
-    return EXIT_ATTENTION if unsettled or failed_before or failing or plan.lacks_torch(found) else EXIT_OK

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from capture import store, verifiable, verification, verifier
+from capture import shard, store, verifiable, verification, verifier
 from capture.cli.context import complain, handbook, say, stderr, stdout
 from capture.cli.following import EXIT_INTERRUPTED, follow
 from capture.cli.running import CPUS, HELP
@@ -16,7 +16,7 @@ from capture.errors import EXIT_ATTENTION, EXIT_INVALID, EXIT_OK, CaptureError, 
 from capture.preparation import read_for
 from capture.probe.interpreter import reading, this_interpreter
 from capture.render import site
-from capture.report import verified
+from capture.report import summary, verified
 
 
 def verify(
@@ -28,6 +28,7 @@ def verify(
     python: Annotated[str, typer.Option(metavar="PATH", help=HELP["python"])] = "",
     jobs: Annotated[int, typer.Option("-j", "--jobs", metavar="N", min=1, help="Snippets side by side.")] = CPUS,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document, from which pages tell.")] = False,
+    share: Annotated[str, typer.Option("--shard", metavar="K/N", help=HELP["shard"])] = "",
 ) -> None:
     """Execute again and compare with a host's records; write nothing.
 
@@ -36,11 +37,13 @@ def verify(
     Exit code 0: all that was executed was reproduced, or nothing could be. 1: something differs. 2: invalid usage or
     data. 130: interrupted.
     """
-    book = handbook(context)
+    book, part = handbook(context), shard.parse(share)
     label = label_of(book, against)
     with contextlib.ExitStack() as stack:
         read = stack.enter_context(reading(python or this_interpreter()))
-        cat, chosen = read_for(book, label, ids or [])
+        cat, chosen = read_for(book, label, ids or [], part)
+        if part:
+            say(summary.share_line(part, len(chosen)), stderr())
         reasons = verifiable.candidates(cat, label, chosen)
         problems = [*cat.problems, *verifiable.edited(cat, label, chosen)]
         complain(problems)

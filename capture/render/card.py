@@ -95,6 +95,7 @@ def panels(site: Site, request: Request, links: Links, uid: str, indexed: bool) 
                 chosen=label == chosen,
                 result=result(site, snippet, item, links, judged, same_as, indexed and not same_as) if item else None,
                 absence=None if item else absence.on_host(site, snippet, label, site.states[label, snippet.id]),
+                about=links.host(label),
             )
         )
     return tuple(shown)

@@ -9,6 +9,8 @@ from capture.render.model import Actions
 from capture.render.site import Settings
 from capture.snippet import Snippet
 
+HOSTS = "hosts"  # the folder of the pages about hosts
+
 
 @dataclass(frozen=True)
 class Links:
@@ -23,6 +25,12 @@ class Links:
         if self.base is not None:
             return f"{self.base}captures/{quote(label)}/{quote(snippet_id)}.yaml"
         return self.view(f"docs/captures/{label}/{snippet_id}.yaml")
+
+    def host(self, label: str) -> str | None:
+        """Return the page about a host: in the site, or its facts in the repository."""
+        if self.base is not None:
+            return f"{self.base}{HOSTS}/{quote(label)}/"
+        return self.view(f"docs/captures/{label}/host.yaml")
 
     def script(self, snippet: Snippet) -> str | None:
         """Return the script as a file to keep."""

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import functools
+import re
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import jinja2
 from markupsafe import Markup
 
 from capture.render.model import Card
-from capture.render.text import printable
+from capture.render.text import day, printable
 
 Highlight = Callable[[str, int, str], str]
 """Takes source, the number of its first line and an id for the block; returns safe HTML."""
@@ -19,13 +21,21 @@ Highlight = Callable[[str, int, str], str]
 @functools.cache
 def environment() -> jinja2.Environment:
     """Return the one environment; a name that a template misspells is an error."""
-    return jinja2.Environment(
+    made = jinja2.Environment(
         loader=jinja2.FileSystemLoader(Path(__file__).parent / "templates"),
         undefined=jinja2.StrictUndefined,
         autoescape=True,
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    made.filters |= {"day": day, "breakable": breakable}
+    return made
+
+
+def breakable(text: str) -> Markup:
+    """Return text that may break behind a slash or an underscore where it is too long for a telephone's column."""
+    parts = re.split(r"(?<=[/_])(?=.)", text) if len(text) > 24 else [text]
+    return Markup("<wbr>").join(parts)
 
 
 def card(view: Card, highlight: Highlight) -> str:
@@ -39,9 +49,15 @@ def error(messages: list[str], sign: str, place: str) -> str:
     return rendered("error.html.j2", messages=messages, sign=sign, place=place)
 
 
-def table(view: object) -> str:
-    """Return the HTML of a table over all records."""
-    return rendered("table.html.j2", table=view)
+def table(view: object, name: str) -> str:
+    """Return the HTML of a table over all records; by its name a script and an address know it."""
+    return rendered("table.html.j2", table=view, name=name)
+
+
+def plot(view: Any) -> str:
+    """Return the HTML of a plot, whose picture is safe as it is."""
+    inside = Markup(view.picture.inside) if view.picture else ""
+    return rendered("plot.html.j2", plot=view, inside=inside, table=Markup(table(view.table, "plot")))
 
 
 def value(text: str, href: str | None, title: str, kind: str) -> str:

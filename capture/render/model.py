@@ -116,7 +116,7 @@ class Absence:
 
 @dataclass(frozen=True)
 class Panel:
-    """One host of a card: a result, or the reason why there is none."""
+    """One host of a card: a result, or the reason why there is none; `about` leads to all that is known of it."""
 
     label: str
     title: str
@@ -126,6 +126,7 @@ class Panel:
     chosen: bool
     result: Result | None
     absence: Absence | None
+    about: str | None = None
 
 
 @dataclass(frozen=True)

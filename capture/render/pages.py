@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 import importlib
+import os
 import re
-from dataclasses import replace
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -21,13 +24,13 @@ FRONT_MATTER = re.compile(r"-{3}[ \t]*\n.*?\n(?:\.{3}|-{3})[ \t]*\n", re.DOTALL)
 
 
 def page_paths(book: store.Handbook) -> list[Path]:
-    """Return every page of the site, sorted."""
-    docs = book.root / "docs"
-    return sorted(
-        path
-        for path in docs.rglob("*.md")
-        if not any(part.startswith(".") for part in path.relative_to(docs).parts) and book.captures not in path.parents
-    )
+    """Return every page of the site, sorted; the records, of which there may be thousands, are not walked through."""
+    found = []
+    for parent, folders, names in os.walk(book.root / "docs"):
+        here = Path(parent)
+        folders[:] = [name for name in folders if not name.startswith(".") and here / name != book.captures]
+        found += [here / name for name in names if name.endswith(".md") and not name.startswith(".")]
+    return sorted(found)
 
 
 def check_pages(cat: Catalogue) -> list[Problem]:
@@ -44,7 +47,7 @@ def check_pages(cat: Catalogue) -> list[Problem]:
         name = cat.book.relative(path)
         text = store.read_text(path, name).removeprefix("\ufeff").replace("\r\n", "\n")
         md, html = markdown_of(config), ""
-        visit.enter(known, visit.Page(name, text, "./"))
+        visit.enter(known, visit.Page(name, text, "./"), draws=False)
         try:
             html = md.convert(without_front_matter(text))
         finally:
@@ -67,16 +70,56 @@ def published(cat: Catalogue) -> Catalogue:
     )
 
 
+@dataclass(frozen=True)
+class About:
+    """What a page says of itself, and which snippets it names in a fence or a captured value.
+
+    `cards` says of each snippet in a fence whether its first card shows its output.
+    """
+
+    title: str
+    topics: tuple[str, ...]
+    snippets: tuple[str, ...]
+    cards: Mapping[str, bool]
+
+
+def about(book: store.Handbook, path: Path) -> About:
+    """Return what a page is about; it is read again only where it has changed."""
+    facts = path.stat()
+    return read_about(path, book.relative(path), facts.st_mtime_ns, facts.st_size)
+
+
+@functools.lru_cache(maxsize=20_000)
+def read_about(path: Path, name: str, _time: int, _size: int) -> About:
+    """Read a page; one without a title is named as MkDocs names it, by its first heading."""
+    text = store.read_text(path, name).removeprefix("\ufeff").replace("\r\n", "\n")
+    match = FRONT_MATTER.match(text)
+    meta = store.read_front_matter(match[0]) if match else {}
+    heading = re.search(r"^# +(.+?)(?: *\{.*\})?$", text, re.MULTILINE)
+    title = meta.get("title") or (heading[1] if heading else path.stem)
+    cards = {place.body: place.options.get("show") != "source" for place in reversed(places.fences(text))}
+    return About(str(title), listed(meta.get("tags")), named_snippets(text), cards)
+
+
+def listed(topics: object) -> tuple[str, ...]:
+    """Return the topics of a page's front matter, whether one or a list."""
+    found = topics if isinstance(topics, list) else [topics] if topics else []
+    return tuple(str(topic) for topic in found)
+
+
+def named_snippets(text: str) -> tuple[str, ...]:
+    """Return the ids that a page names, in a fence or a captured value, each once."""
+    ids = [place.body for place in places.fences(text)]
+    ids += [words.split()[0] for words, _ in places.inlines(text)]
+    return tuple(dict.fromkeys(ids))
+
+
 def embedded_ids(book: store.Handbook) -> dict[str, tuple[str, ...]]:
-    """Map each snippet id that a page names, in a fence or a captured value, to the pages that do."""
-    found: dict[str, dict[str, None]] = {}
+    """Map each snippet id that a page names to the pages that do."""
+    found: dict[str, list[str]] = {}
     for path in page_paths(book):
-        name = book.relative(path)
-        text = store.read_text(path, name)
-        ids = [place.body for place in places.fences(text)]
-        ids += [words.split()[0] for words, _ in places.inlines(text)]
-        for snippet_id in ids:
-            found.setdefault(snippet_id, {})[name] = None
+        for snippet_id in about(book, path).snippets:
+            found.setdefault(snippet_id, []).append(book.relative(path))
     return {snippet_id: tuple(pages) for snippet_id, pages in sorted(found.items())}
 
 

@@ -13,8 +13,9 @@ from dataclasses import dataclass
 
 from capture import prose
 from capture.errors import CaptureError
-from capture.render import card, inline, moved, places, request, tables
+from capture.render import card, inline, moved, places, plot_spec, plots, request, tables
 from capture.render.model import Absence, Badge, Card, Panel, Result
+from capture.render.table import Cell, Table
 from capture.render.text import Stream, printable
 from capture.render.visit import Page, Visit
 
@@ -70,25 +71,30 @@ def block(here: Visit, lines: list[str], info: str) -> str:
 def sentences(here: Visit, text: str, notes: dict[str, str]) -> str:
     """Return prose with every captured value filled in, and links that lead to the other copies."""
 
-    def value(span: re.Match[str]) -> str:
+    def value(found: inline.Found) -> str:
+        name = notes.setdefault(f"{found.snippet}: {found.title}", f"captured-{len(notes) + 1}")
+        return f"{' '.join(found.text.split())}[^{name}]"
+
+    return filled(here, text, value, lambda target: moved_link(here.page, target) if here.page else target)
+
+
+def filled(here: Visit, text: str, value: Callable[[inline.Found], str], lead: Callable[[str], str]) -> str:
+    """Return prose with what `value` makes of every captured value, and `lead` of the target of every link."""
+
+    def captured(span: re.Match[str]) -> str:
         mark = places.CAPTURED.match(span[2])
         if not mark:
             return span[0]
         try:
-            found = inline.look(here, span[2][mark.end() :])[1]
+            return value(inline.look(here, span[2][mark.end() :])[1])
         except CaptureError:
             return span[0]
-        name = notes.setdefault(f"{found.snippet}: {found.title}", f"captured-{len(notes) + 1}")
-        return f"{' '.join(found.text.split())}[^{name}]"
-
-    def link(match: re.Match[str]) -> str:
-        return match[1] + (moved_link(here.page, match[2]) if here.page else match[2])
 
     parts, at = [], 0
     for span in places.SPAN.finditer(text):
-        parts += [LINK.sub(link, text[at : span.start()]), value(span)]
+        parts += [LINK.sub(lambda match: match[1] + lead(match[2]), text[at : span.start()]), captured(span)]
         at = span.end()
-    return "".join([*parts, LINK.sub(link, text[at:])])
+    return "".join([*parts, LINK.sub(lambda match: match[1] + lead(match[2]), text[at:])])
 
 
 def moved_link(page: Page, target: str) -> str:
@@ -195,13 +201,36 @@ def fenced(text: str, language: str) -> str:
 
 def table(here: Visit, body: str, _options: Mapping[str, str]) -> str:
     """Return a table over all records; raises CaptureError where there is none of that name."""
-    view = tables.named_table(here, body)
-    rows = [view.head, tuple("---" for _ in view.head)]
-    rows += [tuple(f"[{cell.text}]({cell.href})" if cell.href else cell.text for cell in row) for row in view.rows]
+    return drawn(tables.named_table(here, body))
+
+
+def plot(here: Visit, body: str, _options: Mapping[str, str]) -> str:
+    """Return what a picture shows as a table; raises CaptureError where its fence is faulty."""
+    spec = plot_spec.read(body, here.site.catalogue)
+    view = plots.figure(here, spec, plots.columns(here, spec))
+    return "\n\n".join([f"**{view.title}**", drawn(view.table), f"{view.sources} {view.absences}".strip()])
+
+
+def drawn(view: Table) -> str:
+    """Return a table in Markdown."""
+    if not view.rows:
+        return view.empty
+    rows = [[linked(cell) for cell in view.head], ["---" for _ in view.head]]
+    rows += [[linked(cell) for cell in row] for row in view.rows]
     return "\n".join(f"| {' | '.join(' '.join(cell.replace('|', '&#124;').split()) for cell in row)} |" for row in rows)
 
 
-FENCES: Mapping[str, Callable[[Visit, str, Mapping[str, str]], str]] = {"capture": capture, "capture-table": table}
+def linked(cell: Cell) -> str:
+    """Return a cell with its link, and what stands under it."""
+    text = f"[{cell.text}]({cell.href})" if cell.href else cell.text
+    return f"{text}: {', '.join(map(linked, cell.items))}" if cell.items else text
+
+
+FENCES: Mapping[str, Callable[[Visit, str, Mapping[str, str]], str]] = {
+    "capture": capture,
+    "capture-table": table,
+    "capture-plot": plot,
+}
 
 
 def index(name: str, description: str, entries: Iterable[Entry], root: str = "") -> str:

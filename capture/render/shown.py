@@ -11,11 +11,29 @@ from jinja2 import bccache
 
 from capture import store
 
+# Settings that no page shows but through its place, its links and its nav.
+NOT_SHOWN = ("theme", "plugins", "hooks", "docs_dir", "site_dir", "exclude_docs", "draft_docs", "not_in_nav", "watch")
+
 
 def token(entry: Any) -> dict[str, Any]:
     """Return an entry of a table of contents as Markdown gave it."""
     children = [token(child) for child in entry.children]
     return {"name": entry.title, "id": entry.id, "level": entry.level, "children": children}
+
+
+def site(config: Any, files: Any, nav: Any) -> list[Any]:
+    """Return all that every page shows of the site: settings, the pages' titles, the nav, the templates."""
+    settings = {name: value for name, value in config.items() if name not in NOT_SHOWN}
+    plugins = {name: dict(getattr(plugin, "config", {})) for name, plugin in config.plugins.items()}
+    theme = {**dict(config.theme), "locale": str(config.theme.locale)}
+    pages = [file.page for file in files.documentation_pages() if file.page]
+    titles = [(page.file.src_uri, page.title, meta(page)) for page in pages]
+    return [settings, plugins, theme, titles, branches(nav.items), list(templates(config.theme.dirs))]
+
+
+def meta(page: Any) -> dict[str, Any]:
+    """Return what a page says of itself, without what our own hooks note there for a while."""
+    return {name: value for name, value in page.meta.items() if not name.startswith("captured_")}
 
 
 def branches(items: list[Any]) -> list[Any]:

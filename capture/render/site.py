@@ -25,7 +25,7 @@ Signature = tuple[tuple[str, int, int, int], ...]
 class Settings:
     """`extra.capture` of mkdocs.yml. Addresses end in a slash; without `repository` nothing links to one.
 
-    `verification` is a path from the handbook's root.
+    `verification` is a path from the handbook's root; `notebooks` are patterns of pages below docs/.
     """
 
     default_host: str | None = None
@@ -34,6 +34,7 @@ class Settings:
     view_uri: str = "blob/main/"
     report_uri: str = "issues/new"
     verification: str | None = None
+    notebooks: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -86,10 +87,10 @@ def settings(config: Mapping[str, Any]) -> Settings:
     if table is None:
         return Settings()
     known = {"default_host": "default_host", "repo_url": "repository", "edit_uri": "edit_uri"}
-    known |= {"view_uri": "view_uri", "report_uri": "report_uri", "verification": "verification"}
+    known |= {name: name for name in ("view_uri", "report_uri", "verification", "notebooks")}
     if not isinstance(table, Mapping):
         raise CaptureError(Problem(store.CONFIG, 0, f"extra.capture must be a table of {', '.join(known)}", "site"))
-    values: dict[str, str] = {}
+    values: dict[str, Any] = {}
     for key, value in table.items():
         if key not in known:
             raise CaptureError(
@@ -97,6 +98,12 @@ def settings(config: Mapping[str, Any]) -> Settings:
             )
         if value is None or value == "":
             continue
+        if key == "notebooks" and isinstance(value, list) and all(isinstance(part, str) for part in value):
+            values[key] = tuple(value)
+            continue
+        if key == "notebooks":
+            message = "extra.capture.notebooks must be a list of pages, such as [instruments/*.md]"
+            raise CaptureError(Problem(store.CONFIG, 0, message, "site"))
         if not isinstance(value, str):
             raise CaptureError(Problem(store.CONFIG, 0, f"extra.capture.{key} must be text; quote it", "site"))
         values[known[key]] = value

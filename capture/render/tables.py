@@ -3,35 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from capture import prose
 from capture.claims import Judgement
 from capture.errors import CaptureError, suggestion
-from capture.host import LOCAL, chip
-from capture.render import card, markup, pages, places
+from capture.host import chip
+from capture.render import host_tables, markup, places, recent, topics
 from capture.render.fence import answer
+from capture.render.host_tables import OF_HOST, state_cell
+from capture.render.table import Cell, Table, embedded, head, needs, published
+from capture.render.text import day
 from capture.render.visit import Visit
-from capture.state import gate_words
-
-
-@dataclass(frozen=True)
-class Cell:
-    """Text, where it leads, and the kind that colours it; the word says the same as the colour."""
-
-    text: str
-    href: str | None = None
-    kind: str = ""
-
-
-@dataclass(frozen=True)
-class Table:
-    """A name for those who hear the page, a head, and rows whose first cell heads them."""
-
-    label: str
-    head: tuple[str, ...]
-    rows: tuple[tuple[Cell, ...], ...]
 
 
 def formatter(source: str, _language: str, _class: str, _options: Any, md: Any, **_: Any) -> str:
@@ -42,7 +25,12 @@ def formatter(source: str, _language: str, _class: str, _options: Any, md: Any, 
         text = here.page.text if here.page else ""
         return next((place.line for place in places.fences(text, "capture-table") if place.body == name), 0)
 
-    return answer(md, line_of, lambda here, _: markup.table(named_table(here, name)), "the table cannot be drawn")
+    return answer(
+        md,
+        line_of,
+        lambda here, _: markup.table(named_table(here, name), name.partition(" ")[0]),
+        "the table cannot be drawn",
+    )
 
 
 def hosts(here: Visit) -> Table:
@@ -51,36 +39,38 @@ def hosts(here: Visit) -> Table:
     rows = []
     for label in published(here):
         gates = [name for name, holds in sorted(site.gates[label].items()) if holds]
-        counted = len(site.catalogue.of_host(label))
-        record = here.links.record(label, "host")
+        found = site.catalogue.of_host(label)
+        newest = max((item.captured for item in found), default="")
         rows.append(
             (
-                Cell(site.titles[label], record),
+                Cell(site.titles[label], here.links.host(label), tags={"gate": tuple(gates)}),
                 Cell(label),
                 Cell(chip(site.catalogue.hosts[label])),
                 Cell(site.catalogue.newest(label).torch or "none"),
                 Cell(", ".join(gates) or "none"),
-                Cell(str(counted)),
+                Cell(str(len(found))),
+                Cell(day(newest), order=newest),
             )
         )
-    return Table("Hosts", ("host", "label", "chip", "torch", "gates open", "results"), tuple(rows))
+    names = ("host", "label", "chip", "torch", "gates open", "results", "newest")
+    return Table("Hosts", head(*names), tuple(rows), ("gate",), "No host has captured yet.")
 
 
 def matrix(here: Visit) -> Table:
     """Every snippet by every host, with the state of its result."""
     site, labels, cards = here.site, published(here), embedded(here)
+    columns = [
+        Cell(site.titles[label], here.links.host(label), tags={
+            "host": (site.titles[label],), "chip": (chip(site.catalogue.hosts[label]),),
+        })
+        for label in labels
+    ]  # fmt: skip
     rows = []
     for key, snippet in sorted(site.catalogue.snippets.items()):
-        cells = [Cell(key, cards.get(key))]
-        for label in labels:
-            found, item = site.states[label, key], site.catalogue.records.get((label, key))
-            failed = item is not None and item.status != "ok"
-            word = f"{found.kind}, {item.status}" if failed and item else found.kind
-            if found.kind == "gate unmet":
-                word = ", ".join(gate_words(gate) for gate in snippet.needs) or found.reasons[0]
-            cells.append(Cell(word, None, "failed" if failed else found.kind.replace(" ", "-")))
+        cells = [Cell(key, cards.get(key), tags={"gate": needs(snippet)})]
+        cells += [state_cell(site, snippet, label) for label in labels]
         rows.append(tuple(cells))
-    return Table("Snippets by hosts", ("snippet", *(site.titles[label] for label in labels)), tuple(rows))
+    return Table("Snippets by hosts", (Cell("snippet"), *columns), tuple(rows), ("gate", "state", "chip", "host"))
 
 
 def claims(here: Visit) -> Table:
@@ -91,59 +81,65 @@ def claims(here: Visit) -> Table:
         judged = site.catalogue.judgements(key, site.states)
         for claim in snippet.claims:
             entries = [entry for entry in judged if entry.claim.id == claim.id]
-            fails = named(here, entries, "fails")
+            fails = verdict(here, entries, "fails", "failed")
+            holds = verdict(here, entries, "holds", "" if fails.text else "current")
             rows.append(
                 (
-                    Cell(claim.says),
+                    Cell(claim.says, tags={"gate": needs(snippet)}),
                     Cell(key, cards.get(key)),
                     Cell(claim.where.text if claim.where else "everywhere"),
-                    Cell(named(here, entries, "holds") or "nowhere yet", None, "current" if not fails else ""),
-                    Cell(fails, None, "failed" if fails else ""),
-                    Cell(named(here, entries, "not judged")),
+                    holds if holds.text else Cell("nowhere yet", None, holds.kind),
+                    fails,
+                    verdict(here, entries, "not judged"),
                 )
             )
-    return Table("Claims", ("claim", "snippet", "scope", "holds on", "fails on", "not judged on"), tuple(rows))
+    names = ("claim", "snippet", "scope", "holds on", "fails on", "not judged on")
+    filters = ("gate", "verdict", "chip", "host")
+    return Table("Claims", head(*names), tuple(rows), filters, "No script claims anything yet.")
+
+
+def verdict(here: Visit, entries: Iterable[Judgement], word: str, kind: str = "") -> Cell:
+    """Return the hosts with a verdict."""
+    found = {entry.host for entry in entries if entry.verdict == word}
+    labels = [label for label in published(here) if label in found]
+    titles = tuple(here.site.titles[label] for label in labels)
+    chips = tuple(dict.fromkeys(chip(here.site.catalogue.hosts[label]) for label in labels))
+    tags = {"verdict": (word,), "chip": chips, "host": titles} if titles else {}
+    return Cell("; ".join(titles), None, kind if titles or word == "holds" else "", tags)
 
 
 def typed(here: Visit) -> Table:
     """Every figure that is typed on purpose, with its reason."""
     found = prose.opt_outs(here.site.catalogue.book)
     rows = tuple((Cell(f"{item.path}:{item.line}"), Cell(item.reason)) for item in found)
-    return Table("Figures typed on purpose", ("where", "why"), rows)
+    return Table("Figures typed on purpose", head("where", "why"), rows, empty="No figure is typed.")
 
 
-TABLES: Mapping[str, Callable[[Visit], Table]] = {"hosts": hosts, "matrix": matrix, "claims": claims, "typed": typed}
+TABLES: Mapping[str, Callable[[Visit], Table]] = {
+    "hosts": hosts,
+    "matrix": matrix,
+    "claims": claims,
+    "typed": typed,
+    "lately": recent.lately,
+    "outdated": recent.outdated,
+    "tags": topics.tags,
+}
 
 
 def named_table(here: Visit, name: str) -> Table:
-    """Return a table, drawn once a page; raises CaptureError with the nearest name where there is none."""
-    if name not in TABLES:
-        known = suggestion(name, TABLES) or f"; there are: {', '.join(TABLES)}"
-        raise CaptureError(f'no table "{name}"{known}')
+    """Return a table, drawn once a page; raises CaptureError with the nearest name where there is none.
+
+    A table about one host has the host's label behind its name.
+    """
     if name not in here.tables:
-        here.tables[name] = TABLES[name](here)
+        first, _, label = name.partition(" ")
+        if first in TABLES and not label:
+            here.tables[name] = TABLES[first](here)
+        elif first in OF_HOST:
+            here.tables[name] = OF_HOST[first](here, host_tables.known(here, first, label.strip()))
+        else:
+            names = [*TABLES, *OF_HOST]
+            known = suggestion(first, names) or f"; there are: {', '.join(names)}"
+            raise CaptureError(f'no table "{name}"{known}')
     found: Table = here.tables[name]
-    return found
-
-
-def published(here: Visit) -> list[str]:
-    """Return the labels that everybody sees, the default host first."""
-    return [label for label in here.site.order if label != LOCAL]
-
-
-def named(here: Visit, entries: Iterable[Judgement], verdict: str) -> str:
-    """Return the titles of the hosts with this verdict."""
-    found = {entry.host for entry in entries if entry.verdict == verdict}
-    return "; ".join(here.site.titles[label] for label in published(here) if label in found)
-
-
-def embedded(here: Visit) -> dict[str, str]:
-    """Map each snippet to its card, where the site's addresses are known."""
-    found = {}
-    for key, paths in pages.embedded_ids(here.site.catalogue.book).items():
-        snippet = here.site.catalogue.snippets.get(key)
-        lesson = [path for path in paths if path.count("/") > 1] or list(paths)
-        address = here.links.lesson(lesson[0])
-        if snippet and address:
-            found[key] = f"{address}#{card.first_uid(snippet)}"
     return found

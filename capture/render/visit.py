@@ -47,17 +47,21 @@ class Page:
 class Visit:
     """What is known while one page is rendered."""
 
-    def __init__(self, known: Site, page: Page | None, log: Callable[[Problem], None] | None = None) -> None:
-        self.site, self.page, self.log = known, page, log
+    def __init__(
+        self, known: Site, page: Page | None, log: Callable[[Problem], None] | None = None, draws: bool = True
+    ) -> None:
+        self.site, self.page, self.log, self.draws = known, page, log, draws
         self.links = Links(known.settings, page.base if page else None, page.path if page else None)
         self.uses: Counter[str] = Counter()
         self.targets: dict[str, set[str]] = {}
         self.problems: list[tuple[str, Problem]] = []
         self.signs = 0
+        self.plots = 0
         # What was drawn, by the card's id or the table's name, so that a copy of the page need not draw it again.
         self.cards: dict[str, Card] = {}
         self.tables: dict[str, Any] = {}
         self.copied: str | None = None  # the page's copy in Markdown, once it is made
+        self.whole = False
         self.laid = False  # whether it lies in the site already
         # What was worked out before: cards by what was asked for, and values by their text.
         self.views: dict[object, Card] = {}
@@ -67,7 +71,7 @@ class Visit:
 
     def skip(self, copied: str) -> None:
         """Take a page as rendered before, when nothing was wrong with it, and with it its copy."""
-        self.copied, self.page = copied, None
+        self.copied, self.whole = copied, True
 
     def uid(self, snippet: Snippet) -> str:
         """Return an id for the next card of a snippet, unique on the page."""
@@ -112,6 +116,8 @@ class Visit:
 
     def done(self, rendered: str) -> list[Problem]:
         """Return the problems of the finished page, in the order of its lines."""
+        if self.whole:
+            return []
         found = [problem for sign, problem in self.problems if sign in rendered]
         if self.page:
             found += [Problem(self.page.path, place.line, BAD_FENCE, "page") for place in self.fences]
@@ -146,9 +152,9 @@ CURRENT: ContextVar[Visit | None] = ContextVar("capture_visit", default=None)
 PLAIN: weakref.WeakKeyDictionary[Any, Visit] = weakref.WeakKeyDictionary()
 
 
-def enter(known: Site, page: Page) -> Visit:
-    """Begin a page; every formatter called until `leave` belongs to it."""
-    visit = Visit(known, page)
+def enter(known: Site, page: Page, draws: bool = True) -> Visit:
+    """Begin a page; every formatter called until `leave` belongs to it. Pictures that nobody sees need not be drawn."""
+    visit = Visit(known, page, draws=draws)
     CURRENT.set(visit)
     return visit
 

@@ -6,9 +6,11 @@ from collections import Counter
 from collections.abc import Sequence
 
 from capture import claims, plan
+from capture.errors import plural
 from capture.host import run_option
 from capture.plan import Plan
 from capture.runner import Result
+from capture.shard import Shard
 
 # Kinds that a human must read, worst first, with the words of the summary.
 ATTENTION = {
@@ -30,6 +32,11 @@ def passing_line(result: Result) -> str:
     """Return the line that tells of a result as it comes; what must be read stands in the summary, once."""
     words = {**ATTENTION, **QUIET}[result.kind]
     return f"{words:10} {result.snippet} ({result.seconds:.1f} s)"
+
+
+def share_line(share: Shard, count: int) -> str:
+    """Return the line that says how much of a selection is executed here."""
+    return f"share {share}: {plural(count, 'snippet')} of those selected"
 
 
 def plan_summary(found: Plan, label: str) -> list[str]:

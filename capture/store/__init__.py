@@ -5,6 +5,7 @@ from capture.store.files import (
     nearest_line,
     parse_host,
     parse_record,
+    read_bytes,
     read_host,
     read_record,
     read_snippets,
@@ -18,11 +19,12 @@ from capture.store.files import (
     write_text,
 )
 from capture.store.handbook import CAPTURES, Handbook, find_root, record_ids
+from capture.store.history import page_days
 from capture.store.lock import held
 from capture.store.merges import unmerged
 from capture.store.revision import links, merge_base, write_out
 from capture.store.revision import resolve as resolve_revision
-from capture.store.site import CONFIG, PythonName, config_line, read_site_config
+from capture.store.site import CONFIG, PythonName, config_line, read_front_matter, read_site_config
 from capture.store.staging import (
     Blob,
     Entry,
@@ -55,8 +57,11 @@ __all__ = [
     "load",
     "merge_base",
     "nearest_line",
+    "page_days",
     "parse_host",
     "parse_record",
+    "read_bytes",
+    "read_front_matter",
     "read_host",
     "read_record",
     "read_site_config",

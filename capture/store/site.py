@@ -80,6 +80,15 @@ def read_site_config(book: Handbook) -> dict[str, Any]:
     return data
 
 
+def read_front_matter(text: str) -> dict[str, Any]:
+    """Return what a page says between its first two `---` as plain data; nothing where that is no table, as MkDocs."""
+    try:
+        data = yaml.safe_load(text.strip().strip("-."))
+    except (yaml.YAMLError, ValueError):
+        return {}
+    return data if isinstance(data, dict) else {}
+
+
 def unreadable(line: int, reason: str | None) -> CaptureError:
     """Return the error for a file that is no YAML, or has a tag of its own."""
     return CaptureError(Problem(CONFIG, line, f"cannot be read: {reason}; mend it", "site"))

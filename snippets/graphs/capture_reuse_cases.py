@@ -1,8 +1,8 @@
-"""A capture drawn as a graph: s1 may reuse x where every node with a star runs before s1's next."""
+"""Six captures as steps: s1 may reuse x where every node with a star runs before s1's next."""
 
 
 def run(steps):
-    """Return the markers, which are the nodes last on each stream at the free, and s1's past."""
+    """Return the markers (last on each stream at the free), s1's terminals, and its past."""
     behind, last = {}, {"s1": set(), "s2": set()}
 
     def past(stream):
@@ -17,27 +17,12 @@ def run(steps):
         else:
             behind[step] = past(stream) | {step}
             last[stream] = {step}
-    return markers, past("s1")
+    return markers, last["s1"], past("s1")
 
 
-def draw(steps, markers):
-    rows = ["    ", "s1  ", "    ", "s2  "]
-    lane = " "  # s2 is no part of the capture before it waits for s1
-    for step in steps:
-        if step == "free x":
-            cells = ["free ", "──┊──", "  ┊  ", "──┊──"]
-        elif step == "s2 waits s1":
-            cells = ["", "─┬─", " ▼ ", "─┴─" if lane == "─" else " └─"]
-            lane = "─"
-        elif step == "s1 waits s2":
-            cells = ["", "─┴─", " ▲ ", "─┬─"]
-        else:
-            stream, name = step.split(" ", 1)
-            label = f"{name}*" if step in markers else name
-            on = {"s1": "─" * 6, "s2": lane * 6} | {stream: label.center(6, "─")}
-            cells = ["", on["s1"], "", on["s2"]]
-        rows = [row + cell.ljust(len(cells[1])) for row, cell in zip(rows, cells, strict=True)]
-    return [rows[0], rows[1] + "─ y?", rows[2], rows[3]]
+def line(steps, markers, terminals):
+    """The steps in their order: a star is a marker, a ring a node that s1's next is attached to."""
+    return " > ".join(step + "*" * (step in markers) + "°" * (step in terminals) for step in steps)
 
 
 opening = ["s1 new", "s2 waits s1", "s1 f(x)", "s2 g(x)"]
@@ -50,9 +35,9 @@ cases = {
     "5  join, s2 goes on, then free": ["s1 waits s2", "s2 h", "free x"],
 }
 for case, steps in cases.items():
-    markers, past = run(opening + steps)
+    markers, terminals, past = run(opening + steps)
     print(f"case {case}")
-    print("\n".join(row.rstrip() for row in draw(opening + steps, markers)))
+    print("    " + line([*opening, *steps, "s1 y?"], markers, terminals))
     missing = " and ".join(sorted(markers - past))
     verdict = f"no, {missing} may still run" if missing else "yes"
     print(f"    y may take the block of x: {verdict}\n")
@@ -62,15 +47,21 @@ for case, steps in cases.items():
 # dependencies = []
 #
 # [tool.capture]
-# title = "Six captures, drawn"
+# title = "Six captures, step by step"
 #
 # [tool.capture.values]
-# case_0 = 'case 0(?:.*\n){5} +y may take the block of x: (.+)'
-# case_1 = 'case 1(?:.*\n){5} +y may take the block of x: (.+)'
-# case_2 = 'case 2(?:.*\n){5} +y may take the block of x: (.+)'
-# case_3 = 'case 3(?:.*\n){5} +y may take the block of x: (.+)'
-# case_4 = 'case 4(?:.*\n){5} +y may take the block of x: (.+)'
-# case_5 = 'case 5(?:.*\n){5} +y may take the block of x: (.+)'
+# case_0 = '^case 0.*\n.*\n +y may take the block of x: (.+)'
+# case_1 = '^case 1.*\n.*\n +y may take the block of x: (.+)'
+# case_2 = '^case 2.*\n.*\n +y may take the block of x: (.+)'
+# case_3 = '^case 3.*\n.*\n +y may take the block of x: (.+)'
+# case_4 = '^case 4.*\n.*\n +y may take the block of x: (.+)'
+# case_5 = '^case 5.*\n.*\n +y may take the block of x: (.+)'
+# steps_0 = '^case 0 .*\n +(s1 .+)'
+# steps_1 = '^case 1 .*\n +(s1 .+)'
+# steps_2 = '^case 2 .*\n +(s1 .+)'
+# steps_3 = '^case 3 .*\n +(s1 .+)'
+# steps_4 = '^case 4 .*\n +(s1 .+)'
+# steps_5 = '^case 5 .*\n +(s1 .+)'
 #
 # [tool.capture.claims.the-allocating-stream-must-wait]
 # says  = "a wait of s1 for s2 frees the block for s1, a wait of s2 for s1 does not"

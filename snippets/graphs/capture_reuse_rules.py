@@ -44,8 +44,8 @@ cases |= {"2 s2 waits for s1": ["free x", "s2 waits s1"]}
 cases |= {"3 both wait": ["free x", "s1 waits s2", "s2 waits s1"]}
 cases |= {"4 join, then free": ["s1 waits s2", "s1 g1", "free x"]}
 cases |= {"5 join, s2 goes on": ["s1 waits s2", "s2 g2", "free x"]}
-yes = [0, 0, 0, 0]
-print(f"{'may s1 reuse x?':20s}{'asked':10s}{'terminals':11s}strong  stream  shipped safe")
+names, yes = ("strong", "stream", "shipped", "safe"), [0, 0, 0, 0]
+print(f"{'may s1 reuse x?':20s}{'asked':10s}{'terminals':11s}yes by")
 for case, steps in cases.items():
     for asked, more in {"at once": [], "op later": ["s1 next", "s2 also next"]}.items():
         capture, markers = run(steps + more, empty_nodes=True)
@@ -55,8 +55,8 @@ for case, steps in cases.items():
         rules += [its_markers <= now.reach("s1"), {"f1(x)", "f2(x)"} <= now.reach("s1")]
         assert rules == sorted(rules)  # each rule allows all that the one to its left allows
         yes = [a + b for a, b in zip(yes, rules, strict=True)]
-        row = "".join(f"{'yes' if allowed else '-':8s}" for allowed in rules)
-        print(f"{case:20s}{asked:10s}{len(capture.terminals['s1']):<11d}{row}".rstrip())
+        agree = ", ".join(name for name, allowed in zip(names, rules, strict=True) if allowed)
+        print(f"{case:20s}{asked:10s}{len(capture.terminals['s1']):<11d}{agree or 'none'}")
 print(f"yes of {2 * len(cases)}: strong {yes[0]}, stream {yes[1]}, shipped {yes[2]}, safe {yes[3]}")
 
 # /// script
@@ -67,7 +67,18 @@ print(f"yes of {2 * len(cases)}: strong {yes[0]}, stream {yes[1]}, shipped {yes[
 # title = "Four rules for reuse during capture, six cases"
 #
 # [tool.capture.values]
-# no_join = '^0 no join +at once +\d+ +(.+)'
+# once_0 = '^0 .* at once +\d+ +(.+)'
+# later_0 = '^0 .* op later +\d+ +(.+)'
+# once_1 = '^1 .* at once +\d+ +(.+)'
+# later_1 = '^1 .* op later +\d+ +(.+)'
+# once_2 = '^2 .* at once +\d+ +(.+)'
+# later_2 = '^2 .* op later +\d+ +(.+)'
+# once_3 = '^3 .* at once +\d+ +(.+)'
+# later_3 = '^3 .* op later +\d+ +(.+)'
+# once_4 = '^4 .* at once +\d+ +(.+)'
+# later_4 = '^4 .* op later +\d+ +(.+)'
+# once_5 = '^5 .* at once +\d+ +(.+)'
+# later_5 = '^5 .* op later +\d+ +(.+)'
 # join_terminals = '^1 s1 waits for s2 +at once +(\d+)'
 # later_terminals = '^1 s1 waits for s2 +op later +(\d+)'
 # questions = '^yes of (\d+):'

@@ -12,20 +12,25 @@ def orders(queues, after, done=()):
             continue
         step = queue[0]
         if step not in after or after[step] in done:
-            rest = [*queues[:i], queue[1:], *queues[i + 1 :]]
-            yield from orders(rest, after, (*done, step))
+            yield from orders([*queues[:i], queue[1:], *queues[i + 1 :]], after, (*done, step))
 
 
 def value_read(order, block_of_y):
     memory = {"block 0": 0, "block 1": 0}
+    writes = {"write x": {"block 0": 1}, "write y": {block_of_y: 9}}
+    for step in order[: order.index("read x")]:
+        memory |= writes.get(step, {})
+    return memory["block 0"]
+
+
+def steps(order, queues, after, star):
+    """An order as a line: who does what, and a wait where what it waits for is done."""
+    lane = {step: "AB"[i] for i, queue in enumerate(queues) for step in queue}
+    found = []
     for step in order:
-        if step == "write x":
-            memory["block 0"] = 1
-        if step == "write y":
-            memory[block_of_y] = 9
-        if step == "read x":
-            seen = memory["block 0"]
-    return seen
+        found.append(f"{lane[step]} {step}" + star * (step == "read x"))
+        found += [f"{lane[b]} waits {lane[step]}" for b, a in after.items() if a == step]
+    return " > ".join(found)
 
 
 producer = ("load", "write x")
@@ -41,12 +46,14 @@ cases = {
     "x.record_stream, y elsewhere": (reuse, {"read x": "write x"}, "block 1"),
 }
 print("流 (stream) = 先进先出队列, a first-in first-out queue; no device is asked")
+print("below each case one order, a wrong one if there is any: * reads a wrong value")
 print(f"{'case':30s}{'orders':>6s}{'wrong':>7s}  verdict")
 for name, (queues, after, block_of_y) in cases.items():
     possible = list(orders(queues, after))
-    wrong = sum(value_read(order, block_of_y) != 1 for order in possible)
+    wrong = [order for order in possible if value_read(order, block_of_y) != 1]
     verdict = "race 竞态" if wrong else "ordered 有序"
-    print(f"{name:30s}{len(possible):6d}{wrong:7d}  {verdict}")
+    print(f"{name:30s}{len(possible):6d}{len(wrong):7d}  {verdict}")
+    print("    " + steps((wrong or possible)[0], queues, after, "*" if wrong else ""))
 
 # The same count by arithmetic: without a wait, any two of four places may be the producer's.
 assert len(list(orders([producer, consumer], {}))) == comb(4, 2)
@@ -67,6 +74,18 @@ assert len(list(orders([producer, consumer], {}))) == comb(4, 2)
 # wrong_early = '^wait_stream before the write +\d+ +(\d+)'
 # orders_reused = '^x freed, block given to y +(\d+)'
 # wrong_reused = '^x freed, block given to y +\d+ +(\d+)'
+# order_one = '^one stream .*\n +(A .+)'
+# order_free = '^two streams, no wait .*\n +(A .+)'
+# order_waited = '^wait_stream after the write .*\n +(A .+)'
+# order_early = '^wait_stream before the write .*\n +(A .+)'
+# order_reused = '^x freed, block given to y .*\n +(A .+)'
+# order_recorded = '^x.record_stream, y elsewhere .*\n +(A .+)'
+# verdict_one = '^one stream +\d+ +\d+ +(.+)'
+# verdict_free = '^two streams, no wait +\d+ +\d+ +(.+)'
+# verdict_waited = '^wait_stream after the write +\d+ +\d+ +(.+)'
+# verdict_early = '^wait_stream before the write +\d+ +\d+ +(.+)'
+# verdict_reused = '^x freed, block given to y +\d+ +\d+ +(.+)'
+# verdict_recorded = '^x.record_stream, y elsewhere +\d+ +\d+ +(.+)'
 # wrong_recorded = '^x.record_stream, y elsewhere +\d+ +(\d+)'
 #
 # [tool.capture.claims.no-wait-is-a-race]

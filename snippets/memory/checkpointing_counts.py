@@ -71,6 +71,7 @@ print(f"plain holds {plain[0] / early[0]:.1f}x as much; the gradients agree")
 # blocks = '^(\d+) blocks'
 # plain_kib = '^plain +held +(\d+)'
 # kib = '^checkpoint +held +(\d+)'
+# late_kib = '^no early stop +held +(\d+)'
 # forward = '^plain .*Linears +(\d+) then'
 # plain_all = '^plain .*then +(\d+)'
 # checkpoint_all = '^checkpoint .*then +(\d+)'

@@ -36,9 +36,15 @@ def curve(batch):
     return times
 
 
+def first_to_median(size):
+    times = curve(torch.randn(size, 3, 32, 32))
+    return times[0] / statistics.median(times)
+
+
 times = curve(torch.randn(8, 3, 32, 32))
-again = curve(torch.randn(8, 3, 32, 32))  # other numbers, same shape
-other = curve(torch.randn(12, 3, 32, 32))  # a batch size this process has not seen
+sizes = range(9, 16)  # batch sizes this process has not seen
+new = [first_to_median(size) for size in sizes]
+again = [first_to_median(size) for size in sizes]  # the control: other numbers, same shapes
 
 print(f"cuda available {torch.cuda.is_available()}, threads {torch.get_num_threads()}")
 steady = statistics.median(times[CALLS // 2 :])
@@ -48,8 +54,9 @@ for number in (1, 2, 3, 5, 10, 20, 50):
 for first in (1, 10):
     mean = statistics.mean(times[first - 1 : first + 9])
     print(f"mean of calls {first:2} to {first + 9:<9}{mean / steady:8.2f} times steady")
-print(f"same shape again, call 1  {again[0] / statistics.median(again):8.2f} times its own median")
-print(f"new batch size, call 1    {other[0] / statistics.median(other):8.2f} times its own median")
+print(f"call 1, in units of its own median, middle of {len(sizes)} batch sizes")
+print(f"  a new size              {statistics.median(new):8.2f}")
+print(f"  the same size again     {statistics.median(again):8.2f}")
 
 # /// script
 # requires-python = ">=3.11"
@@ -66,8 +73,8 @@ print(f"new batch size, call 1    {other[0] / statistics.median(other):8.2f} tim
 # tenth = '^call 10 +([\d.]+) times'
 # mean_with = '^mean of calls +1 to 10 +([\d.]+) times'
 # mean_without = '^mean of calls 10 to 19 +([\d.]+) times'
-# same_shape = '^same shape again, call 1 +([\d.]+) times'
-# new_shape = '^new batch size, call 1 +([\d.]+) times'
+# new_shape = '^  a new size +([\d.]+)'
+# same_shape = '^  the same size again +([\d.]+)'
 #
 # [tool.capture.compare]
 # ratio = { steady_ms = 1.5, first = 6.0, mean_with = 3.0 }
@@ -82,4 +89,9 @@ print(f"new batch size, call 1    {other[0] / statistics.median(other):8.2f} tim
 # says  = "a mean over calls 1 to 10 is higher than a mean over calls 10 to 19"
 # holds = "mean_with > mean_without"
 # where = 'arch == "x86_64"'
+#
+# [tool.capture.claims.a-new-size-pays-again]
+# says  = "the first call of a new batch size is slower, against its own median, than that of a size seen before"
+# holds = "new_shape > same_shape"
+# where = 'arch == "x86_64" and not gate.cuda'
 # ///

@@ -1,0 +1,157 @@
+"""`capture run --fleet`: the same on the hosts of a dask cluster; only this process writes."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import PurePath, PureWindowsPath
+
+import typer
+
+from capture import preparation, store
+from capture.catalogue import Catalogue
+from capture.cli.context import complain, say, stderr
+from capture.cli.following import EXIT_INTERRUPTED, follow
+from capture.cli.outcome import attention, prepare_host, show_plan
+from capture.engines import Choice
+from capture.errors import EXIT_ATTENTION, EXIT_INVALID, EXIT_OK, EXIT_PRIVACY, CaptureError
+from capture.fleet import cluster as clusters
+from capture.fleet import members
+from capture.fleet.members import Member
+from capture.fleet.probing import Request, probe
+from capture.fleet.run import Run, Told
+from capture.host import LOCAL, check_label
+from capture.measure import Options
+from capture.preparation import Decision, read_for
+from capture.report import judged_claims, summary
+from capture.shard import Shard
+from capture.store import Handbook
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What the command line selects: ids or all, and a share of them or the whole."""
+
+    book: Handbook
+    ids: Sequence[str]
+    share: Shard | None
+
+    def read(self, label: str) -> tuple[Catalogue, list[str]]:
+        """Return a host's records and what is selected; raises CaptureError as `preparation.read_for` does."""
+        return read_for(self.book, label, self.ids, self.share)
+
+
+@dataclass(frozen=True)
+class Planned:
+    """What there is to do on one host."""
+
+    cat: Catalogue
+    ids: list[str]
+    decision: Decision
+
+
+def run_fleet(
+    asked: Asked,
+    address: str,
+    host: str,
+    python: str,
+    engine: Choice,
+    force: bool,
+    dry_run: bool,
+    options: Options,
+) -> int:
+    """Capture on the hosts of a fleet and return the exit code."""
+    chosen = "" if host == LOCAL else check_label(host)
+    if is_relative(python):
+        raise CaptureError(
+            f"--python {python}: with --fleet it is a path on the workers; give an absolute one, or a name"
+        )
+    cat, names = asked.read(host)
+    if asked.share:
+        say(summary.share_line(asked.share, len(names)))
+    sources = [problem for problem in cat.problems if preparation.is_source(problem.path)]
+    complain(sources)
+    request = Request(python, engine, options, preparation.question(cat.snippets[name] for name in names), chosen)
+    results: list[Told] = []
+    with clusters.connected(address) as cluster, contextlib.ExitStack() as stack:
+        everyone = probe(cluster, request, tell)
+        groups = members.gathered(everyone, chosen)
+        plans = planned(asked, groups, force)
+        complain(problem for item in plans.values() for problem in item.cat.problems if problem not in sources)
+        if dry_run:
+            for label, item in plans.items():
+                show_plan(item.decision, label)
+            return EXIT_INVALID if any(item.cat.problems for item in plans.values()) else EXIT_OK
+        busy = [label for label, item in plans.items() if item.decision.plan.steps]
+        waited = [stack.enter_context(store.held(asked.book, label, tell)) for label in busy]
+        if any(waited):
+            plans = planned(asked, groups, force)  # what the other run captured is current now
+        for label in busy:
+            prepare_host(plans[label].decision, plans[label].cat, label)
+        if any(item.decision.plan.steps for item in plans.values()):
+            decisions = {label: item.decision for label, item in plans.items()}
+            others = [member.address for member in everyone if member.label not in groups]
+            results = execute(Run(cluster, request, groups, decisions, others, tell), decisions)
+        else:
+            say("nothing to execute: every record that these hosts can make is current")
+        return max((ended(asked, label, item, results, force) for label, item in plans.items()), key=worst)
+
+
+def planned(asked: Asked, groups: dict[str, list[Member]], force: bool) -> dict[str, Planned]:
+    """Plan every host; raises CaptureError for the first that cannot be, before anything is executed."""
+    plans = {}
+    for label, group in groups.items():
+        cat, names = asked.read(label)
+        plans[label] = Planned(cat, names, members.decide(cat, names, group[0], force))
+    return plans
+
+
+def execute(run: Run, decisions: dict[str, Decision]) -> list[Told]:
+    """Run the plans and return what became of them; Ctrl-C ends them cleanly, on the workers too."""
+    total = sum(len(decision.plan.steps) for decision in decisions.values())
+    results, whole = follow(run.results, total, "capturing", line)
+    if not whole:
+        done = f"{len(results)} of {total} finished and stored"
+        say(f"interrupted: {done}; the same command goes on from here", stderr())
+        raise typer.Exit(EXIT_INTERRUPTED)
+    return results
+
+
+def ended(asked: Asked, label: str, item: Planned, results: list[Told], force: bool) -> int:
+    """Print what became of a host and return its exit code."""
+    cat, names = asked.read(label)
+    found, decision = [told.result for told in results if told.label == label], item.decision
+    judged = judged_claims.on_host(cat, label, names)
+    for text in summary.run_summary(decision.plan, found, label, judged.failing):
+        say(text)
+    complain(judged.problems)
+    if decision.broken:
+        complain([f"{label}: torch fails to import there: {decision.broken}; mend the installation"])
+        return EXIT_INVALID
+    code = attention(decision.plan, found, judged.failing)
+    if force and asked.ids and decision.plan.unmet and code == EXIT_OK:
+        code = EXIT_ATTENTION
+    return EXIT_INVALID if (cat.problems or judged.problems) and code != EXIT_PRIVACY else code
+
+
+def worst(code: int) -> int:
+    """Order exit codes: what is refused for privacy is told above all."""
+    return (EXIT_OK, EXIT_ATTENTION, EXIT_INVALID, EXIT_PRIVACY).index(code)
+
+
+def line(told: Told) -> str:
+    """Return the line that tells of a result as it comes."""
+    return f"{told.label}: {summary.passing_line(told.result)}"
+
+
+def tell(text: str) -> None:
+    """Say what happens meanwhile."""
+    say(text, stderr())
+
+
+def is_relative(path: str) -> bool:
+    """Tell whether a path would depend on the folder that a worker happens to be in."""
+    return (
+        len(PurePath(path).parts) > 1 and not PurePath(path).is_absolute() and not PureWindowsPath(path).is_absolute()
+    )

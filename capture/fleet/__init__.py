@@ -1,0 +1,1 @@
+"""Captures on several machines through dask.distributed: it moves, runs and watches; we plan, judge and store."""

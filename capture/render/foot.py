@@ -1,0 +1,44 @@
+"""What stands at the end of a page: when its text and its results are from, and its tags."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from capture.host import LOCAL
+from capture.render import markup, pages, places, topics
+from capture.render.table import Cell
+from capture.render.visit import Visit
+
+TABLE = "capture-table"
+
+
+@dataclass(frozen=True)
+class Foot:
+    """The day of the last change of the text, empty where unknown; the first and last day of its results; tags."""
+
+    text: str
+    first: str
+    last: str
+    tags: tuple[Cell, ...]
+
+    @property
+    def newest(self) -> str:
+        """The day on which text or results were last changed, empty where neither is known."""
+        return max(self.text, self.last)
+
+
+def of(here: Visit, topic_names: tuple[str, ...], text_day: str) -> Foot:
+    """Return the foot of a page; a table over all records makes each of them one of its results."""
+    text = here.page.text if here.page else ""
+    named = pages.named_snippets(text)
+    everything = bool(places.fences(text, TABLE))
+    catalogue = here.site.catalogue
+    found = catalogue.records.values() if everything else (item for key in named for item in catalogue.of_snippet(key))
+    days = [item.captured for item in found if item.host != LOCAL]
+    tags = topics.listing(here.site, here.links, topic_names, named)
+    return Foot(text_day, min(days, default=""), max(days, default=""), tags)
+
+
+def html(foot: Foot) -> str:
+    """Return the HTML of a foot; nothing where there is nothing to say."""
+    return markup.rendered("foot.html.j2", foot=foot) if foot.newest or foot.tags else ""
