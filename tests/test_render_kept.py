@@ -77,14 +77,17 @@ def test_a_rendered_card_gives_the_same_entries_from_less_than_half(book: Handbo
     assert less.count("<") < html.count("<") / 2
 
 
-def test_a_page_of_everything_is_not_kept(book: Handbook) -> None:
-    """A table over all records, or a faulty fence, is rendered each time; an ordinary page is known by its parts."""
+def test_what_a_page_is_known_by(book: Handbook) -> None:
+    """A plot, or a faulty fence, is drawn each time; a page is known by its parts, and a table by its rows."""
     known = site.load(book.book)
 
     def facts(text: str) -> list[str] | None:
         return kept.facts(visit.Visit(known, visit.Page("docs/a.md", text, "../")), text)
 
-    assert facts("```capture-table\nhosts\n```\n") is None
+    assert facts("```capture-plot\nvalues: x/s1 count\n```\n") is None
+    assert facts("```capture-table\ngone\n```\n") is None
+    (said,) = facts("```capture-table\nhosts\n```\n") or ()
+    assert "H200" in said
     assert facts("```capture\nx/gone\n```\n") is None
     assert facts("`#!captured x/s1 gone`\n") is None
     assert facts("Only prose, and\n\n```python\nx = 1\n```\n") == []

@@ -13,9 +13,10 @@ from pathlib import PurePath
 from typing import Any
 
 from capture.errors import CaptureError
-from capture.render import card, inline, places, plain, request
+from capture.render import card, inline, places, plain, request, tables
 from capture.render.visit import Visit
 
+TABLE = "capture-table"
 # Extensions that read nothing but the page and their options; with any other no page is kept.
 PURE = frozenset([
     "abbr", "admonition", "attr_list", "def_list", "fenced_code", "footnotes", "md_in_html", "meta", "sane_lists",
@@ -29,9 +30,9 @@ def facts(here: Visit, markdown: str) -> list[str] | None:
     """Return what the cards and values of a page say; None where something else is on it, or where one is at fault."""
     site, found = here.site, []
     lines = markdown.splitlines()
-    names = {places.header(info)[0] for _, _, info in places.blocks(lines)}
-    if (names - {places.NAME}) & set(plain.FENCES):
-        return None  # a table is made of every record
+    kinds = {places.header(info)[0] for _, _, info in places.blocks(lines)}
+    if (kinds - {places.NAME, TABLE}) & set(plain.FENCES):
+        return None
     try:
         for place in places.fences(markdown):
             asked = request.fence(place.body, place.options, site.catalogue)
@@ -44,6 +45,8 @@ def facts(here: Visit, markdown: str) -> list[str] | None:
             value, said = inline.look(here, text)
             record = here.links.record(value.host or str(site.default_host), value.snippet.id)
             found.append(f"{said!r} {record}")
+        names = [place.body for place in places.fences(markdown, TABLE)]
+        found += [f"{name} {tables.named_table(here, name)!r}" for name in names]
     except CaptureError:
         return None
     return found

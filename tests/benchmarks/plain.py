@@ -10,12 +10,14 @@ from pathlib import Path
 from benchmarks import lessons
 from benchmarks.generated import write
 from capture import catalogue, store
-from capture.render import card, site
+from capture.render import card, host_page, site
 from capture.render.links import Links
 from capture.render.model import Card, Panel, Result
-from capture.render.plain import badge, fenced, whole
+from capture.render.pages import without_front_matter
+from capture.render.plain import badge, copy, fenced, whole
 from capture.render.request import Request
 from capture.render.site import Site
+from capture.render.visit import Page, Visit
 
 OURS = re.compile(r"^hooks:.*\n|^ +(?:custom_inline|custom_fences):\n(?:^ {8,}.*\n)*", re.MULTILINE)
 
@@ -26,11 +28,16 @@ def write_site(book: store.Handbook, folder: Path, count: int) -> None:
     shutil.copytree(book.root / "overrides", folder / "overrides")
     config = OURS.sub("", (book.root / "mkdocs.yml").read_text("utf-8")).replace("watch: [snippets]\n", "")
     # Two entries that are left without options.
+    config += f"\nnot_in_nav: |\n  /{host_page.HOSTS}/\n"
     write(folder / "mkdocs.yml", re.sub(r"(pymdownx\.(?:inlinehilite|superfences)):\n", r"\1\n", config))
     shutil.copyfile(book.root / "docs" / "index.md", folder / "docs" / "index.md")
     known = site.of(catalogue.read(book), site.settings(store.read_site_config(book)))
     for number in range(count):
         write(folder / "docs" / f"{lessons.name_of(number)}.md", lesson(known, number, count))
+    for name, text in host_page.texts(known, listed=False).items():  # a page for each host comes with ours
+        here = Visit(known, Page(f"docs/{name}", text))
+        head = text.removesuffix(without_front_matter(text))
+        write(folder / "docs" / name, head + copy(here, without_front_matter(text)))
 
 
 def lesson(known: Site, number: int, count: int) -> str:
