@@ -36,8 +36,9 @@ def write_site(book: store.Handbook, folder: Path, count: int) -> None:
         write(folder / "docs" / f"{lessons.name_of(number)}.md", lesson(known, number, count))
     for name, text in host_page.texts(known, listed=False).items():  # a page for each host comes with ours
         here = Visit(known, Page(f"docs/{name}", text))
-        head = text.removesuffix(without_front_matter(text))
-        write(folder / "docs" / name, head + copy(here, without_front_matter(text)))
+        head, records = text.removesuffix(without_front_matter(text)), here.links.view(f"{store.CAPTURES}/")
+        body = copy(here, without_front_matter(text)).replace("](../../captures/", f"]({records}")
+        write(folder / "docs" / name, head + body)
 
 
 def lesson(known: Site, number: int, count: int) -> str:
