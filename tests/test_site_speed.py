@@ -10,7 +10,8 @@ from handbooks import Handbook, host, make_handbook, record, script
 
 from capture.store import cache
 
-COUNT = 24  # enough pages for a helper
+COUNT = 24
+FEW = "from capture.render import helper\n\nhelper.FEWEST = 10\n"  # as if so many pages were worth a second process
 HOSTS = [host("epyc", "EPYC"), host("h200", "H200", "cuda")]
 SPEED = "hooks/mkdocs_speed.py"
 
@@ -68,8 +69,17 @@ def made(folder: Path, count: int = COUNT) -> Handbook:
 
 @pytest.fixture(scope="module")
 def book(tmp_path_factory: pytest.TempPathFactory) -> Handbook:
-    """A handbook that tests build again and again; each leaves it as they found it, or better."""
-    return made(tmp_path_factory.mktemp("book"))
+    """A handbook that tests build again and again, whose pages two processes share."""
+    book = made(tmp_path_factory.mktemp("book"))
+    hook(book, "few", FEW)
+    return book
+
+
+def hook(book: Handbook, name: str, text: str) -> None:
+    """Give a handbook one more file of hooks."""
+    book.write(f"hooks/{name}.py", text)
+    config = (book.root / "mkdocs.yml").read_text("utf-8")
+    book.write("mkdocs.yml", config.replace(f", {SPEED}", f", {SPEED}, hooks/{name}.py"))
 
 
 def built(book: Handbook, **env: str) -> dict[str, bytes]:
@@ -186,9 +196,7 @@ def test_a_quiet_build_keeps_nothing_that_it_did_not_see(tmp_path: Path) -> None
 def test_past_a_number_of_pages_sources_are_not_searched(tmp_path: Path, limit: int, found: bool) -> None:
     """Their text leaves the index; titles, prose and output stay in it, and the page shows the source as ever."""
     book = made(tmp_path, 3)
-    book.write("hooks/limit.py", f"from capture.render import searchable\n\nsearchable.SOURCES_UP_TO = {limit}\n")
-    config = (book.root / "mkdocs.yml").read_text("utf-8")
-    book.write("mkdocs.yml", config.replace(f", {SPEED}]", f", {SPEED}, hooks/limit.py]"))
+    hook(book, "limit", f"from capture.render import searchable\n\nsearchable.SOURCES_UP_TO = {limit}\n")
     assert book.build().returncode == 0
     index = (book.root / "site/search/search_index.json").read_text("utf-8")
     assert ("sourceword1" in index) is found

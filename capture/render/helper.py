@@ -18,12 +18,13 @@ from collections.abc import Callable
 
 FREE, OURS, BEGUN, DONE = range(4)
 PLACE = struct.Struct("<BQQ")  # state of an item, then where its result lies
+FEWEST = 100  # items; of fewer this process has done most before another is on a CPU of its own
 
 
 def possible(count: int) -> bool:
     """Tell whether a helper can be forked and pays: on Linux, with a CPU for it, and while no thread holds a lock."""
     cpus = len(os.sched_getaffinity(0)) if sys.platform == "linux" else 1
-    return cpus > 1 and count >= 20 and threading.active_count() == 1 and not os.environ.get("CAPTURE_ONE_PROCESS")
+    return cpus > 1 and count >= FEWEST and threading.active_count() == 1 and not os.environ.get("CAPTURE_ONE_PROCESS")
 
 
 class Helper:
