@@ -37,6 +37,7 @@ help:
 .venv/.test: .venv/.snippets scripts/install_chromium.sh
 	@echo "installing the test tools"
 	@$(PIP) --editable '.[site,snippets,test]'
+	@$(PIP) --no-deps axe-playwright-python # for the axe-core inside; what it needs is a second browser
 	@sh scripts/install_chromium.sh
 	@touch $@
 
