@@ -23,9 +23,11 @@ at.dataset.walked = "";
 const ringed = (element) => {
   const { outlineStyle, outlineWidth } = getComputedStyle(element);
   const { width, height, left, right } = element.getBoundingClientRect();
-  return outlineStyle !== "none" && parseFloat(outlineWidth) > 0 && width * height > 0 && right > 0 && left < innerWidth;
+  const inside = width * height > 0 && right > 0 && left < innerWidth;
+  return inside && outlineStyle !== "none" && parseFloat(outlineWidth) > 0;
 };
-const stands = [at, ...(at.labels ?? []), ...at.parentElement.querySelectorAll(":scope > .md-nav__link, :scope > label")];
+const beside = at.parentElement.querySelectorAll(":scope > .md-nav__link, :scope > label");
+const stands = [at, ...(at.labels ?? []), ...beside];
 const name = at.getAttribute("aria-label") || at.title || at.textContent.trim() || at.labels?.[0]?.textContent || at.id;
 return [again, `${at.tagName.toLowerCase()}.${at.className} ${name.slice(0, 40)}`,
   stands.some(ringed) || at.matches(".md-search__scrollwrap")];
@@ -43,8 +45,8 @@ return [...document.querySelectorAll("a[href], button, select, input, summary, l
   .map((element) => `${element.tagName.toLowerCase()}.${element.className} for=${element.htmlFor ?? ""} `
     + element.textContent.trim().slice(0, 40));
 """
-# What a pointer clicks instead of keys that do the same: veils and symbols of drawer and search, which Escape closes and
-# whose field is a stop, and the symbol of the colour scheme, whose radio button is.
+# What a pointer clicks and keys do otherwise: veils and symbols of drawer and search, which Escape closes and whose
+# field is a stop, and the symbol of the colour scheme, whose radio button is.
 POINTER_ONLY = (
     "label.md-overlay", "label.md-search__overlay", "label.md-search__icon", "label.md-nav__title",
     "label.md-header__button md-icon for=__search", "label.md-header__button md-icon for=__palette",
@@ -132,7 +134,7 @@ def walk(browser: Any, limit: int = 600) -> list[tuple[str, bool]]:
 
 @pytest.mark.parametrize(("width", "drawer"), [(1280, False), (390, False), (390, True)])
 def test_the_keyboard_reaches_everything(browser: Any, published_address: str, width: int, drawer: bool) -> None:
-    """Through a lesson from its skip link to its foot: every control that can be seen is a stop with a ring; no trap."""
+    """Through a lesson from top to foot: every control that can be seen is a stop with a ring, and none is a trap."""
     size(browser, width)
     browser.get(f"{published_address}/instruments/")
     wait(lambda: find_all(browser, "[data-compare]") and find_all(browser, ".capture-mine select"))

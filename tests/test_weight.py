@@ -42,7 +42,7 @@ def test_nothing_loads_from_elsewhere(published: Path, html: dict[str, str]) -> 
 
 
 def test_a_lesson_is_light(published: Path, html: dict[str, str]) -> None:
-    """At most 120 KB compressed, with fonts, pictures and scripts, as a server sends it; the search index comes later."""
+    """At most 120 KB compressed, with fonts, pictures and scripts; the search index comes later."""
     sizes = {
         path: len(gzip.compress((published / path).read_bytes(), 9))
         for address in lessons()
