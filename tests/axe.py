@@ -32,7 +32,9 @@ for (const panel of panels.filter((panel) => panel.hidden)) {
 """
 RUN = """
 const [rules, done] = arguments;
-const options = { resultTypes: ["violations"], ...(rules ? { runOnly: { type: "rule", values: rules } } : {}) };
+const touched = innerWidth < 600; // where a finger chooses, a target is 24 pixels high or has room around it
+const options = { resultTypes: ["violations"], rules: { "target-size": { enabled: touched } } };
+if (rules) options.runOnly = { type: "rule", values: rules };
 axe.run(document, options).then(
   ({ violations }) => done(violations.flatMap(({ id, nodes }) => nodes.map(({ target, failureSummary }) =>
     `${id} at ${target.join(" ")}: ${failureSummary.split("\\n").slice(1, 3).join(" ").trim()}`))),

@@ -151,6 +151,9 @@ def test_the_keyboard_reaches_everything(browser: Any, published_address: str, w
 
 def test_the_drawer_by_keyboard(browser: Any, published_address: str) -> None:
     """In a narrow window a button opens it, a list in it opens and closes, and Escape leads back to the button."""
+    size(browser, 1280)
+    browser.get(f"{published_address}/")
+    assert not find(browser, ".capture-drawer").is_displayed()
     size(browser, 390)
     browser.get(f"{published_address}/")
     button, drawer = find(browser, ".capture-drawer"), find(browser, ".md-sidebar--primary")
