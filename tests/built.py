@@ -46,7 +46,10 @@ def lessons() -> list[str]:
 
 
 class Kinds(HTMLParser):
-    """Collects the kinds of elements that a page holds: tags, classes and roles, but not the colours of code."""
+    """Collects the kinds of elements that a page holds: tags, classes and roles, but not the colours of code.
+
+    To stand there again is a kind of its own: some faults need two of a kind.
+    """
 
     def __init__(self, html: str) -> None:
         super().__init__()
@@ -57,9 +60,10 @@ class Kinds(HTMLParser):
         facts = dict(attrs)
         if tag == "span" and len(facts.get("class") or "") <= 2:
             return
-        self.found |= {tag, *(f"{tag}.{name}" for name in (facts.get("class") or "").split())}
+        names = {tag, *(f"{tag}.{name}" for name in (facts.get("class") or "").split())}
         if role := facts.get("role"):
-            self.found.add(f"{tag}[role={role}]")
+            names.add(f"{tag}[role={role}]")
+        self.found |= {f"{name} again" for name in names & self.found} | names
 
 
 def cover(html: Mapping[str, str], first: Iterable[str] = ALWAYS) -> list[str]:

@@ -46,8 +46,17 @@
     });
   }
 
+  /* The theme wraps the copy button of each block of code in a landmark without a name, when it pleases. */
+  const plain = () => {
+    for (const nav of all(".md-code__nav:not([role])")) nav.setAttribute("role", "none");
+  };
+  const added = new MutationObserver(plain);
+
   const begin = () => {
     name();
+    plain();
+    added.disconnect();
+    for (const article of all("article")) added.observe(article, { childList: true, subtree: true });
     sizes.disconnect();
     for (const box of all("pre > code, .md-typeset__scrollwrap")) if (!box.closest(".capture")) sizes.observe(box);
   };
