@@ -52,7 +52,9 @@ def alike(html: str) -> str:
     # Scripts to download, and links within the site: without the hooks a card does not know where its page stands.
     html = re.sub(rf'href="{REPOSITORY_URL}/blob/main/(?:docs/)?', 'href="', html)
     html = re.sub(r'href="([\w/.-]+?)(?:/index)?\.md(?=[#"])', r'href="\1/', html)
-    html = re.sub(r'href="(?:\.{1,2}/)+', 'href="', html)
+    html = re.sub(r'href="(?:\.{1,2}/)+', 'href="', html).replace('href="index/"', 'href=""')
+    # Generated pages: what would lead to a host's page leads to its facts.
+    html = re.sub(r'href="captures/([\w.-]+)/host.yaml"', r'href="hosts/\1/"', html)
     # Links of a card to its page: nor which page it is.
     html = re.sub(r'<a href="[^"]*">edit page</a>\n', "", html)
     return re.sub(r'(issues/new\?title=[^"+]*)\+on\+[^"]*"', r'\1"', html)
@@ -86,7 +88,7 @@ LOST: dict[str, Callable[[Path], bool]] = {
         (site / "hosts/epyc-avx512/index.html").exists() and (site / "debugging/notebook/index.html").exists()
     ),
     "The dataset": lambda site: (site / "handbook.json").exists(),
-    "The end of a page": lambda site: 'class="capture-foot' in text(site, "timing/index.html"),
+    "The end of a page": lambda site: 'class="capture-about"' in text(site, "timing/index.html"),
     "No sitemap without an address": lambda site: not (site / "sitemap.xml").exists(),
 }
 

@@ -46,9 +46,10 @@
     });
   }
 
-  /* The theme wraps the copy button of each block of code in a landmark without a name, when it pleases. */
+  /* The theme wraps the copy button of each block of code, and the tags of what search finds, in landmarks without a name,
+     when it pleases. */
   const plain = () => {
-    for (const nav of all(".md-code__nav:not([role])")) nav.setAttribute("role", "none");
+    for (const nav of all(".md-code__nav:not([role]), .md-search-result .md-tags:not([role])")) nav.setAttribute("role", "none");
   };
   const added = new MutationObserver(plain);
 
@@ -56,7 +57,7 @@
     name();
     plain();
     added.disconnect();
-    for (const article of all("article")) added.observe(article, { childList: true, subtree: true });
+    for (const box of all("article, .md-search-result__list")) added.observe(box, { childList: true, subtree: true });
     sizes.disconnect();
     for (const box of all("pre > code, .md-typeset__scrollwrap")) if (!box.closest(".capture")) sizes.observe(box);
   };
