@@ -5,13 +5,14 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c const
 export NO_MKDOCS_2_WARNING := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help site build serve published capture test test-all bench lint check clean
+.PHONY: help site build serve published capture test test-all lighthouse bench lint check clean
 
 help:
 	@echo "make site     capture what this machine can run, build the site into site/"
 	@echo "make serve    show the site at http://127.0.0.1:8000 and reload on every edit (needs no torch)"
 	@echo "make test     install what the tests need and run them, as CI does"
 	@echo "make test-all the tests, and every deterministic snippet under both engines (some minutes)"
+	@echo "make lighthouse  let Lighthouse judge three pages (needs npm; installs it into .venv-lighthouse)"
 	@echo "make capture  only capture, into docs/captures/local/"
 	@echo "make check    only the static rules over snippets, records and pages"
 	@echo "make published  add the site's addresses to published.txt, whose lines lead somewhere for ever"
@@ -37,6 +38,7 @@ help:
 .venv/.test: .venv/.snippets scripts/install_chromium.sh
 	@echo "installing the test tools"
 	@$(PIP) --editable '.[site,snippets,test]'
+	@$(PIP) --no-deps axe-playwright-python # for the axe-core inside; what it needs is a second browser
 	@sh scripts/install_chromium.sh
 	@touch $@
 
@@ -72,6 +74,15 @@ test: .venv/.test lint check
 test-all: .venv/.test lint check
 	@$(BIN)/python -m pytest -m "slow or not slow"
 
+# Pinned where npm still installs it; newer releases want a newer Node than distributions have.
+.venv-lighthouse/.lighthouse: Makefile
+	@echo "installing Lighthouse into .venv-lighthouse (once)"
+	@npm install --prefix .venv-lighthouse --no-save --no-package-lock --no-audit --no-fund --silent lighthouse@12.2.3
+	@touch $@
+
+lighthouse: .venv/.test .venv-lighthouse/.lighthouse
+	@$(BIN)/python -m pytest -m slow -s tests/test_lighthouse.py
+
 # Other tools to be measured against live in an environment of their own, so that .venv stays as pinned.
 .venv-bench/.peers: pyproject.toml constraints.txt tests/benchmarks/peers.txt
 	@echo "installing the tools to compare with into .venv-bench (once)"
@@ -85,5 +96,5 @@ bench: .venv-bench/.peers
 
 # What a review rejected stays: it may be the only copy.
 clean:
-	rm -rf .venv .venv-bench site
+	rm -rf .venv .venv-bench .venv-lighthouse site
 	@[ ! -d .cache ] || find .cache -mindepth 1 -maxdepth 1 ! -name rejected -exec rm -rf {} +

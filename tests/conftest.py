@@ -30,3 +30,21 @@ def driver(tmp_path_factory: pytest.TempPathFactory) -> Iterator[WebDriver]:
     found = chromium(tmp_path_factory.mktemp("profile"))
     yield found
     found.quit()
+
+
+@pytest.fixture(scope="session")
+def published(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the real site as it is published; nobody writes to it."""
+    from built import publish
+
+    return publish(tmp_path_factory.mktemp("published") / "site")
+
+
+@pytest.fixture(scope="session")
+def published_address(published: Path) -> Iterator[str]:
+    """Return where the real site is served."""
+    from browsers import serve
+
+    server = serve(published)
+    yield f"http://127.0.0.1:{server.server_port}"
+    server.shutdown()

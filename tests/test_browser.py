@@ -273,6 +273,12 @@ def test_right_to_left(page):
     first.send_keys("\ue012")
     assert page.switch_to.active_element.get_attribute("data-host") == "h200"
     assert page.execute_script("return document.documentElement.scrollWidth <= innerWidth")
+    first, last = page.execute_script(
+        "const day = [...document.querySelectorAll('.capture time')].find((time) => time.offsetParent).firstChild;"
+        "return [0, day.length - 1].map((from) => { const range = document.createRange();"
+        "  range.setStart(day, from); range.setEnd(day, from + 1); return range.getBoundingClientRect().x; })"
+    )
+    assert first < last, "29 Nov 2026, not Nov 2026 29"
 
 
 def test_opening_a_page_asks_this_machine_only(page):

@@ -208,6 +208,23 @@ def test_one_result_offers_no_comparison(browser):
     assert len(find_all(browser, "[data-compare]")) == len(find_all(browser, ".capture:not(#capture-x-alone)")) == 4
 
 
+def test_a_long_line_scrolls_in_its_side(browser):
+    """Both sides keep half of the card each, and the end of the line can be reached."""
+    box = opened(browser, "speed")
+    reach = browser.execute_script(
+        """const line = arguments[0].querySelector('.capture__column:last-child .capture__line');
+        line.prepend('x'.repeat(300));
+        const scroll = line.closest('.capture__scroll');
+        scroll.scrollLeft = scroll.scrollWidth;
+        return [...arguments[0].querySelectorAll('.capture__column'), scroll, line].map((element) =>
+          Math.round(element.getBoundingClientRect().right));""",
+        box,
+    )  # fmt: skip
+    left, right, scroll, line = reach
+    assert right - left < left - box.rect["x"] + 2
+    assert line <= scroll <= right
+
+
 @pytest.mark.parametrize("width", [390, 320])
 def test_on_a_telephone_the_sides_stand_below_each_other(browser, width):
     """Nothing scrolls sideways but code in its box, and no gaps are left for lines that a side lacks."""

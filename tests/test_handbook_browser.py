@@ -1,43 +1,28 @@
-"""The real site in a real browser: every page on a telephone, what it asks for, and what its search finds."""
+"""The real site in a real browser: pages on a telephone, in both schemes, and what its search finds."""
 
 from __future__ import annotations
 
-import json
-import subprocess
-import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from browsers import CONTRAST, chromium, find, find_all, hits, serve, size, wait
+from browsers import CONTRAST, find, hits, size
 from handbooks import REPOSITORY
-from project import environment
 
 pytestmark = pytest.mark.browser
 PAGES = ("", "instruments/", "instruments/autocast/", "instruments/memory/", "debugging/")
 
 
 @pytest.fixture(scope="module")
-def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """Build the site as it is published and serve it."""
-    folder = tmp_path_factory.mktemp("published") / "site"
-    subprocess.run(
-        [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", folder],
-        cwd=REPOSITORY, env=environment({"NO_MKDOCS_2_WARNING": "1", "CAPTURE_PUBLISH": "1"}), check=True,
-        capture_output=True, timeout=300,
-    )  # fmt: skip
-    server = serve(folder)
-    yield f"http://127.0.0.1:{server.server_port}"
-    server.shutdown()
+def address(published_address: str) -> str:
+    """Where the site is served as it is published."""
+    return published_address
 
 
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+@pytest.fixture
+def browser(driver: Any) -> Any:
     """One Chromium for all pages."""
-    driver = chromium(tmp_path_factory.mktemp("profile"))
-    yield driver
-    driver.quit()
+    return driver
 
 
 @pytest.mark.parametrize("page", PAGES)
@@ -47,23 +32,6 @@ def test_no_page_scrolls_sideways_on_a_telephone(browser: Any, address: str, pag
     browser.get(f"{address}/{page}")
     browser.execute_script("for (const e of document.querySelectorAll('article details')) e.open = true")
     assert browser.execute_script("return [document.documentElement.scrollWidth, innerWidth]") == [390, 390]
-
-
-@pytest.mark.parametrize("page", PAGES)
-def test_a_page_asks_this_server_only(browser: Any, address: str, page: str) -> None:
-    """No font, script, picture or count comes from elsewhere, and nothing fails to load."""
-    size(browser, 1280)
-    browser.get_log("performance")
-    browser.get_log("browser")
-    browser.get(f"{address}/{page}")
-    wait(lambda: find_all(browser, "[data-md-component=search-query]"))
-    messages = [json.loads(entry["message"])["message"] for entry in browser.get_log("performance")]
-    asked = {
-        message["params"]["request"]["url"] for message in messages if message["method"] == "Network.requestWillBeSent"
-    }
-    assert asked
-    assert [url for url in asked if not url.startswith((address, "data:", "blob:http://127.0.0.1:"))] == []
-    assert [entry["message"] for entry in browser.get_log("browser") if entry["level"] == "SEVERE"] == []
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

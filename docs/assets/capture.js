@@ -209,9 +209,6 @@
     button.setAttribute("aria-expanded", String(open));
   };
 
-  // Material gives its search dialog no name
-  document.querySelector(".md-search[role=dialog]:not([aria-label])")?.setAttribute("aria-label", "Search");
-
   /* A page begins: at once, and again for each page that the theme puts in its place without loading anew. */
   const begin = () => {
     mine = remembered();
