@@ -226,3 +226,11 @@ def test_every_option_is_in_the_readme(command: str) -> None:
     for option in set(re.findall(r"^  (?:-\w, )?(--[a-z-]+)", shown, re.MULTILINE)) - {"--help"}:
         (row,) = [line for line in rows if re.search(rf"`(?:-\w N`, `)?{option}[ `]", line)]
         assert (f"`{command}`" if command else "`capture`") in row
+
+
+def test_a_command_imports_itself_alone() -> None:
+    """What a check does not use is not imported for it: neither the runner nor the fleet."""
+    script = "import sys, capture.cli.commands as found; found.load('check'); print(*sys.modules)"
+    found = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout.split()
+    assert "capture.cli.inspection" in found
+    assert not {"capture.cli.running", "capture.runner", "capture.fleet.run"} & set(found)

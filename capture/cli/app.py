@@ -9,31 +9,18 @@ from pathlib import Path
 import typer
 
 from capture import __version__
-from capture.cli import authoring, bundling, dataset, differences, hosts, inspection, reviewing, running, verifying
+from capture.cli.commands import Commands
 from capture.cli.context import fail, say, set_root
 from capture.errors import EXIT_INVALID, CaptureError
 
 app = typer.Typer(
+    cls=Commands,
     help="Captures what pinned snippets print, with the host they ran on, and checks what the handbook says about it.",
     no_args_is_help=True,
     add_completion=False,
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-app.command("run")(running.run)
-app.command("verify")(verifying.verify)
-app.command("check")(inspection.check)
-app.command("diff")(differences.diff)
-app.command("review")(reviewing.review_command)
-app.command("status")(inspection.status)
-app.command("show")(inspection.show)
-app.command("bundle")(bundling.bundle)
-app.command("import")(bundling.import_bundles)
-app.command("export")(dataset.export)
-app.add_typer(hosts.app, name="host")
-app.command("new")(authoring.new)
-app.command("prune")(authoring.prune)
-app.command("schema")(authoring.schema)
 
 
 def show_version(value: bool) -> None:

@@ -15,7 +15,12 @@ from capture.probe import facts
 from capture.probe.interpreter import this_interpreter
 from capture.probe.torch_probe import TorchFacts, TorchRequest, probe_torch
 
-app = typer.Typer(no_args_is_help=True, help="What would be recorded about this machine.", rich_markup_mode=None)
+app = typer.Typer(
+    no_args_is_help=True,
+    help="What would be recorded about this machine.",
+    rich_markup_mode=None,
+    add_completion=False,
+)
 Python = Annotated[str, typer.Option(metavar="PATH", help="Interpreter whose torch is asked; this one by default.")]
 
 

@@ -1,0 +1,77 @@
+"""The commands by name, each imported when it is asked for: all of them take longer to import than most take to run."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Iterator, MutableMapping
+from typing import Any
+
+import typer
+from typer.core import TyperGroup
+
+# In the order of the help: the module within this package, and what it calls the command or the group of commands.
+PLACES = {
+    "run": "running:run",
+    "verify": "verifying:verify",
+    "check": "inspection:check",
+    "diff": "differences:diff",
+    "review": "reviewing:review_command",
+    "status": "inspection:status",
+    "show": "inspection:show",
+    "bundle": "bundling:bundle",
+    "import": "bundling:import_bundles",
+    "export": "dataset:export",
+    "host": "hosts:app",
+    "new": "authoring:new",
+    "prune": "authoring:prune",
+    "schema": "authoring:schema",
+}
+
+
+def load(name: str) -> Any:
+    """Import a command, or a group of commands, and return what the command line calls."""
+    module, _, own = PLACES[name].partition(":")
+    found = getattr(importlib.import_module(f"capture.cli.{module}"), own)
+    if not isinstance(found, typer.Typer):
+        alone = typer.Typer(rich_markup_mode=None, add_completion=False)
+        alone.command(name)(found)
+        return typer.main.get_command(alone)
+    group = typer.main.get_command(found)
+    group.name = name
+    return group
+
+
+class OnDemand(MutableMapping[str, Any]):
+    """All commands by name, of which only those exist that somebody asked for."""
+
+    def __init__(self) -> None:
+        self.loaded: dict[str, Any] = dict.fromkeys(PLACES)
+
+    def __getitem__(self, name: str) -> Any:
+        if self.loaded[name] is None:
+            self.loaded[name] = load(name)
+        return self.loaded[name]
+
+    def __setitem__(self, name: str, command: Any) -> None:
+        self.loaded[name] = command
+
+    def __delitem__(self, name: str) -> None:
+        del self.loaded[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.loaded)
+
+    def __len__(self) -> int:
+        return len(self.loaded)
+
+
+class Commands(TyperGroup):
+    """The group of all commands."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        self.commands = OnDemand()
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """Return the names in the order of the help, without importing what they name."""
+        return list(self.commands)
