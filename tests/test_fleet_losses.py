@@ -154,7 +154,7 @@ def test_killed_client_leaves_whole_records(shared: Fleet, project: Project, slo
 def test_who_waits_is_told_for_what(
     shared: Fleet, project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A worker that does another client's work first, and one that is overdue: each in one line, and the run goes on."""
+    """A worker that does another client's work first, and one that is overdue: a line each, and the run goes on."""
     worker = shared.worker("epyc-avx2")
     shared.ready(1)
     os.mkfifo(tmp_path / "busy")

@@ -200,7 +200,7 @@ def test_an_interruption_says_how_far_it_came(project: Project) -> None:
     assert (process.returncode, out) == (130, "")
     said = re.fullmatch(r"b.tar.gz: interrupted: (\d+) of 300 records of h200 done; the same command goes on .*\n", err)
     assert said and stored - 1 <= int(said[1]) <= stored < 300
-    assert not [path for path in folder.parent.rglob(".*")]
+    assert not list(folder.parent.rglob(".*"))
     again = project.capture("import", str(path))
     assert again.out == f"b.tar.gz: h200: {300 - stored} stored, {stored} unchanged\n"
 

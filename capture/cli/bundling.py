@@ -105,12 +105,12 @@ def import_bundles(
             try:
                 for found in incoming.settle(one, cat, accept_failure, write=not dry_run):
                     taken.append(found)
+                    kinds[found.kind] += 1
             except KeyboardInterrupt as error:
                 done = f"{len(taken)} of {plural(len(one.records), 'record')} of {label} done"
                 say(f"{one.name}: interrupted: {done}; the same command goes on from here", stderr())
                 raise typer.Exit(EXIT_INTERRUPTED) from error
         show(one, taken, dry_run, new)
-        kinds.update(found.kind for found in taken)
     raise typer.Exit(EXIT_ATTENTION if kinds.keys() - set(QUIET) else EXIT_OK)
 
 
