@@ -13,6 +13,8 @@ from project import environment
 from repositories import GIT
 from tables import rows
 
+from capture.render.topics import Tag
+
 SNIPPETS = {"x/all": script("print()"), "x/gpu": script("print()", needs=["cuda"])}
 HOSTS = [host("zen", "Zen"), host("h200", "H200", "cuda"), host("local", "Mine")]
 RECORDS = [
@@ -63,6 +65,16 @@ def test_without_git_only_records_speak(tmp_path: Path) -> None:
     )
     assert foot(book, "a/two/index.html").startswith("Results captured on 28 Nov 2026.")
     assert foot(book, "index.html") == ""
+
+
+def test_each_tag_has_an_address_of_its_own() -> None:
+    """Also where names differ in signs or letters that an address cannot hold; those without such stay readable."""
+    names = ["c", "C++", "C#", "C*", "مضيف", "عربي", "é", "è", "CUDA graphs"]
+    anchors = [Tag("topic", name).anchor for name in names]
+    assert len(set(anchors)) == len(names)
+    assert all(re.fullmatch(r"capture-tag-topic(-[a-z0-9]+)+", anchor) for anchor in anchors)
+    assert anchors[-1] == "capture-tag-topic-cuda-graphs"
+    assert Tag("chip", "H200 + AMD EPYC, AVX2, 2 vCPU").anchor == "capture-tag-chip-h200-amd-epyc-avx2-2-vcpu"
 
 
 def test_chips_and_gates_come_from_records_and_scripts(tmp_path: Path) -> None:

@@ -17,6 +17,7 @@ from plots import BARS, LANES, fence, make, svg, texts
 
 from capture.errors import CaptureError
 from capture.render import charts, steps
+from capture.render import svg as svg_module
 from capture.render.plot_data import Bar, Group, Plot
 from capture.render.plots import picture
 from capture.render.steps import Step
@@ -78,6 +79,20 @@ def test_output_is_text_and_nothing_else(tmp_path: Path, hostile: str) -> None:
     assert "<script>" not in html
     assert "\x02" not in html
     assert all(len(text) < 130 for text in texts(html))
+
+
+def test_long_text_costs_no_more_than_its_letters(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A record may hold a line of megabytes: each letter is measured a few times at most, whatever is cut from it."""
+    measured: list[str] = []
+
+    def width(letter: str) -> float:
+        measured.append(letter)
+        return 6.7
+
+    monkeypatch.setattr(svg_module, "width", width)
+    assert svg_module.cut("x" * 20_000, 70) == "x" * 9 + "…"
+    assert [len(line) for line in svg_module.broken("x" * 20_000, 70)] == [10, 10, 10]
+    assert len(measured) < 200_000
 
 
 def bars(numbers: list[float], kind: str = "bars", log: bool = False, baseline: float | None = None) -> Plot:

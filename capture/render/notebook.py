@@ -108,7 +108,7 @@ def lesson(here: Visit, notes: dict[str, None]) -> Iterator[Cell]:
         at = end + 1
         view = runnable(here, lines[start:at], info)
         if view is None:
-            parts.append(plain.block(here, lines[start:at], info))
+            parts.append(plain.block(here, lines[start:at], info, marked))
             continue
         yield markdown("\n".join([*parts, heading(here, view)]))
         parts = []

@@ -10,13 +10,12 @@ from capture import claims
 from capture.errors import CaptureError, plural
 from capture.host import LOCAL
 from capture.render import steps
-from capture.render.plot_spec import CHARTS, Spec, Wanted
+from capture.render.plot_spec import CHARTS, LARGEST, Spec, Wanted
 from capture.render.site import Site
 from capture.render.steps import Step
 from capture.render.text import day, listed, named
 
 TIGHT = ("x", "×", "%")  # units that stand at their number
-LARGEST = 1e15  # nothing measured is beyond; a scale could not be drawn
 
 
 @dataclass(frozen=True)
