@@ -45,7 +45,9 @@ print(f"{'dimension 0':16}{'runs in':11}{'declared':10}{'8':9}{'3':9}100")
 for name, dimension in ways.items():
     shapes = (dimension,)
     program = torch.export.export(model, (example,), dynamic_shapes=shapes)
-    exported = torch.onnx.export(model, (example,), dynamic_shapes=shapes, dynamo=True, verbose=False)
+    exported = torch.onnx.export(
+        model, (example,), dynamic_shapes=shapes, dynamo=True, verbose=False
+    )
     size = exported.model_proto.graph.input[0].type.tensor_type.shape.dim[0]
     evaluator = ReferenceEvaluator(exported.model_proto)
     bounds = [f"{found.lower}-{found.upper}" for found in program.range_constraints.values()]

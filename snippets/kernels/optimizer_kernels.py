@@ -25,7 +25,9 @@ def one_step(**options):
 
 
 print(f"cuda available {torch.cuda.is_available()}, {PARAMETERS} parameters on cpu")
-print(f"{'implementation':16}{'called by Python':>17}{'run in all':>12}{'per parameter':>15}  lists")
+print(
+    f"{'implementation':16}{'called by Python':>17}{'run in all':>12}{'per parameter':>15}  lists"
+)
 expected = None
 for name, options in {
     "default": {},

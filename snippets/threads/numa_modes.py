@@ -14,7 +14,9 @@ machine = {  # what torch.numa would read from /sys and from the driver
     ),
     "_get_systemwide_numa_node_indices": lambda: set(range(NODES)),
     "_get_socket_index_for_cpu": lambda cpu_index: cpu_index // 16,
-    "_get_logical_cpu_indices_sharing_same_physical_core_as": lambda logical_cpu_index: {logical_cpu_index},
+    "_get_logical_cpu_indices_sharing_same_physical_core_as": lambda logical_cpu_index: {
+        logical_cpu_index
+    },
     "_get_logical_cpus_sharing_same_max_level_cache_as": lambda logical_cpu_index: set(
         range(logical_cpu_index // 2 * 2, logical_cpu_index // 2 * 2 + 2)
     ),
@@ -25,7 +27,9 @@ def cpus(mode, device, allowed):
     options = binding.NumaOptions(affinity_mode=mode)
     names = machine | {"_get_allowed_cpu_indices_for_current_thread": lambda: allowed}
     with patch.multiple(binding, **names):
-        found = binding._get_logical_cpus_to_bind_to(**{f"{WORD}_index": device}, numa_options=options)
+        found = binding._get_logical_cpus_to_bind_to(
+            **{f"{WORD}_index": device}, numa_options=options
+        )
     return found, binding._get_ranges_str_from_ints(found)
 
 
