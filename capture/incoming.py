@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -56,12 +57,24 @@ def read(book: store.Handbook, path: Path, who: Identity) -> Bundle:
             file.write_bytes(data)
         cat = catalogue.read(apart, labels=[label])
         problems = [*cat.problems, *rules.check_host_file(cat, label), *rules.check_record_files(cat)]
+        problems += early(cat)
     for key, data in files.items():
         text = data.decode("utf-8", "replace")
         problems += redact.scan(text, bundle.path_of(label, key), who)
     if problems:
         refuse(name, problems)
     return Bundle(name, cat.hosts[label], {key: item for (_, key), item in cat.records.items()})
+
+
+def early(cat: Catalogue) -> list[Problem]:
+    """Return a problem for each record from a day that has begun nowhere yet: no later capture would replace it."""
+    tomorrow = (datetime.datetime.now(datetime.UTC).date() + datetime.timedelta(days=1)).isoformat()
+    why = "which has not come yet; set that machine's clock and capture again, or set this one's"
+    return [
+        Problem(bundle.path_of(label, key), 0, f"says it was captured on {item.captured}, {why}", "date")
+        for (label, key), item in cat.records.items()
+        if item.captured > tomorrow
+    ]
 
 
 def refuse(name: str, problems: list[Problem]) -> None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import math
 import types
 import typing
 from collections.abc import Callable, Mapping
@@ -101,16 +102,27 @@ def converter(hint: Any) -> Converter:
 
 
 def scalar_converter(hint: Any) -> Converter:
-    """Take exactly this type; a whole number serves as a float, true and false serve as no number."""
+    """Take exactly this type; a whole number serves as a float, true and false serve as no number.
+
+    What JSON cannot say and nothing measures is no number either: infinity, and what is none.
+    """
 
     def convert(value: Any) -> Any:
-        if type(value) is hint:
-            return value
-        if hint is float and type(value) is int:
+        if hint is float and type(value) in (int, float) and not endless(value):
             return float(value)
+        if type(value) is hint and hint is not float:
+            return value
         raise mismatch(hint, value)
 
     return convert
+
+
+def endless(value: object) -> bool:
+    """Tell whether a value is a number that no finite float is."""
+    try:
+        return type(value) in (int, float) and not math.isfinite(typing.cast(float, value))
+    except OverflowError:
+        return True
 
 
 def literal_converter(allowed: tuple[Any, ...]) -> Converter:
@@ -130,7 +142,7 @@ def union_converter(hint: Any, options: tuple[Any, ...]) -> Converter:
     converters = [converter(option) for option in options]
 
     def convert(value: Any) -> Any:
-        if type(value) in plain:
+        if type(value) in plain and not (type(value) is float and endless(value)):
             return value
         deepest: ShapeError | None = None
         for option in converters:
@@ -250,6 +262,8 @@ def kind(value: object) -> str:
         return "a mapping"
     if isinstance(value, list | tuple):
         return "a list"
+    if type(value) is float and endless(value):
+        return "infinity or no number"
     return NAMES.get(type(value), type(value).__name__)
 
 

@@ -20,7 +20,7 @@ from capture import shape
 from capture.errors import CaptureError, PrivacyRefused
 from capture.fleet import answers
 from capture.measure import Refused
-from capture.record import Record
+from capture.record import Record, Runs
 
 
 def answered(root: Path, change: Callable[[Record], Record] = lambda item: item) -> Record:
@@ -60,6 +60,9 @@ def test_a_record_that_was_asked_for_is_taken(tmp_path: Path) -> None:
         (moved(snippet="../../x"), "no record"),
         (moved(captured="2020-01-01"), "clock"),
         (moved(status="fine"), "no record"),
+        (moved(exit_code=7), "in exit_code"),
+        (moved(runs=Runs(0)), "in runs"),
+        (moved(stdout="x\n" * 1_500_000), "larger than any record"),
         (moved(stdout="1\r\n\x1b[31mred"), "tidied"),
         (elsewhere(chip="NVIDIA H200"), "in environment.chip"),
         (elsewhere(torch="2.13.0"), "in environment.torch"),

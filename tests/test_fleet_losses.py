@@ -11,10 +11,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from distributed import Client
 from fleets import Fleet, fleet, run
 from project import Project, processes_with, until
 
 from capture import store
+from capture.cli import fleets as fleets_command
+from capture.fleet import probing
 from capture.fleet import run as runs
 
 KILLER = """
@@ -144,6 +147,37 @@ def test_killed_client_leaves_whole_records(shared: Fleet, project: Project, slo
     assert process.returncode == 130
     assert "interrupted: " in err and "Traceback" not in err
     until(lambda: not processes_with(slow), "the worker has abandoned it")
+    shared.end(worker)
+    shared.ready(0)
+
+
+def test_who_waits_is_told_for_what(
+    shared: Fleet, project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A worker that does another client's work first, and one that is overdue: a line each, and the run goes on."""
+    worker = shared.worker("epyc-avx2")
+    shared.ready(1)
+    os.mkfifo(tmp_path / "busy")
+    told: list[str] = []
+
+    def tell(line: str) -> None:
+        told.append(line)
+        if line.startswith("waiting for 1 worker (tcp://127.0.0.1:"):
+            (tmp_path / "busy").write_text("free")
+        if "hangs, or does other work" in line:
+            (tmp_path / "pass").touch()
+
+    monkeypatch.setattr(probing, "PATIENCE", 0.0)
+    monkeypatch.setattr(runs, "LATE", -1e6)
+    monkeypatch.setattr(fleets_command, "tell", tell)
+    with Client(shared.address) as other:
+        doing = other.submit(eval, f"open({str(tmp_path / 'busy')!r}).read()")
+        until(lambda: other.processing() and any(other.processing().values()), "it works for another client")
+        result = run(project, shared)
+        assert doing.result() == "free"
+    assert (result.code, len(project.records("epyc-avx2"))) == (0, 4)
+    assert len([line for line in told if line.startswith("waiting for")]) == 1
+    assert len(told) == len(set(told))
     shared.end(worker)
     shared.ready(0)
 

@@ -120,6 +120,11 @@ def test_no_title_ends_the_heads_title(title: str) -> None:
     assert '"' not in text and "\n" not in text
 
 
+def test_no_title_turns_the_text_round() -> None:
+    """A control that writes from right to left is shown, not obeyed, as everywhere; letters of such scripts stay."""
+    assert unescape(host_page.escaped("\u202eevil\u2066 \x1b[1m مضيف")) == "\\u202eevil\\u2066 \\x1b[1m مضيف"
+
+
 def test_this_machine_has_a_page_where_nothing_is_published(tmp_path: Path) -> None:
     """A newcomer sees all that would be recorded, and that it stays here."""
     made = book(tmp_path)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import shutil
+import signal
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -10,7 +12,7 @@ from typing import Any
 import pytest
 from bundles import HOST, LABEL, RECORD, TOKEN, keep, made, packed, take, two_snippets
 from handbooks import record
-from project import Project
+from project import Project, until
 from properties import rows
 
 from capture import bundle, catalogue, incoming, redact, store
@@ -66,6 +68,8 @@ def test_a_bundle_holds_what_is_selected(project: Project, tmp_path: Path) -> No
         "unknown-host": (("--host", "h201"), "h201 has no record of what is selected; capture it first: capture run"),
         "bad-label": (("--host", "No Label"), 'host label "No Label"'),
         "unknown-id": (("demo/on", "--host", LABEL), 'no snippet "demo/on"; did you mean "demo/one"?'),
+        "root": (("--host", LABEL, "--output", "/"), "--output /: is a folder; name a file in it"),
+        "folder": (("--host", LABEL, "--output", "docs"), "--output docs: is a folder; name a file in it"),
         "no-folder": (("--host", LABEL, "--output", "/proc/none/b"), "cannot be written"),
     }),
 )  # fmt: skip
@@ -177,6 +181,28 @@ def test_a_bundle_waits_for_a_run(project: Project) -> None:
         assert process.stderr is not None
         assert process.stderr.readline().startswith("waiting up to 30 s for another run that captures h200")
         assert store.record_ids(project.book, LABEL) == []
+
+
+def test_an_interruption_says_how_far_it_came(project: Project) -> None:
+    """Each file is whole, no part and no lock stays, and the same command stores the rest."""
+    names = [f"many/one_{number}" for number in range(300)]
+    for name in names:
+        project.snippet(name, "print(1)")
+    path = project.root.parent / "b.tar.gz"
+    digest = project.parsed(names[0]).digest  # all of them say the same
+    path.write_bytes(packed(*(record(name, LABEL, source_sha256=digest) for name in names)))
+    folder = project.root / f"docs/captures/{LABEL}/many"
+    with project.start("import", str(path)) as process:
+        until(lambda: folder.is_dir() and len(list(folder.glob("*.yaml"))) > 3, "some are stored")
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=60)
+    stored = len(project.records(LABEL))
+    assert (process.returncode, out) == (130, "")
+    said = re.fullmatch(r"b.tar.gz: interrupted: (\d+) of 300 records of h200 done; the same command goes on .*\n", err)
+    assert said and stored - 1 <= int(said[1]) <= stored < 300
+    assert not list(folder.parent.rglob(".*"))
+    again = project.capture("import", str(path))
+    assert again.out == f"b.tar.gz: h200: {300 - stored} stored, {stored} unchanged\n"
 
 
 def test_a_full_disk_leaves_whole_records(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:

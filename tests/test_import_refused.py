@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,7 @@ from properties import EXAMPLES, captured_text, rows
 
 from capture import bundle, incoming, redact, store
 from capture.errors import CaptureError
+from capture.record import sealed
 
 NEWER = "schema 2 is newer than this tool knows (1); update with: git pull && make site"
 
@@ -41,6 +43,12 @@ def spoiled(project: Project, change: Callable[[str], str], key: str = "demo/one
         "newer": ("demo/one", lambda text: text.replace("schema: 1", "schema: 2\nmore: 1"), 2, f":1: {NEWER}"),
         "other-snippet": ("demo/one", lambda text: text.replace("demo/one", "demo/two"), 2, 'says snippet "demo/two"'),
         "other-host": ("demo/one", lambda text: text.replace("host: h200", "host: h100"), 2, 'says host "h100"'),
+        "tomorrow": (
+            "demo/one",
+            lambda text: store.record_text(sealed(replace(store.parse_record(text, "r")[0], captured="9999-12-31"))),
+            2,
+            "demo/one.yaml: says it was captured on 9999-12-31, which has not come yet",
+        ),
         "no-yaml": ("demo/one", lambda text: "\x00", 2, "not valid YAML"),
         "alias": ("demo/one", lambda text: "a: &a [*a]\n", 2, "anchors and aliases are not allowed"),
         "token": ("demo/one", lambda text: text.replace("  out", f"  {TOKEN}"), 3, "holds a Hugging Face token"),

@@ -9,8 +9,8 @@ from typing import Any
 
 import nbformat
 import pytest
-from handbooks import Handbook
-from lessons import HOSTILE, cell, make, said, stream, text_of
+from handbooks import Handbook, host, record, script
+from lessons import HOSTILE, SNIPPETS, cell, make, said, stream, text_of
 
 from capture.environment import PINS
 from capture.render.blocks import unfolded
@@ -151,3 +151,25 @@ def test_any_page_can_be_a_notebook(tmp_path: Path, lesson: str) -> None:
     """Also one without a title, without text or without a snippet."""
     text = text_of(make(tmp_path, pages={"index.md": "# A\n", "a/lesson.md": lesson}))
     nbformat.validate(nbformat.reads(text, as_version=4))
+
+
+def test_what_fences_draw_cannot_act_either(tmp_path: Path) -> None:
+    """A table, a plot and a part of a card become Markdown of the notebook: names and values in them stay text."""
+    fences = (
+        "```capture-table\nhosts\n```\n\n```capture-table\nclaims\n```\n\n"
+        "```capture-plot\nkind: bars\ntitle: <b>T</b>\nvalue: x/speed ratio = <i>\n```\n\n"
+        '```capture lines="1"\nx/speed\n```\n\n```capture show="output"\nx/device\n```\n'
+    )
+    claims = {"much": {"says": "<b>much</b>", "holds": "ratio > 9"}}
+    wild = script('print("ratio 7.3x")\n', title="[t](javascript:b)", values={"ratio": r"ratio (.+)x"}, claims=claims)
+    book = make(
+        tmp_path, snippets={**SNIPPETS, "x/speed": wild}, hosts=[host("epyc", HOSTILE)],
+        records=[record("x/speed", "epyc", "ratio 7.3x\n", chip=HOSTILE)],
+        pages={"index.md": "# Start\n", "a/lesson.md": f"# A lesson\n\n{fences}"},
+    )  # fmt: skip
+    shown = "".join(
+        "".join(item["source"]) for item in json.loads(text_of(book))["cells"] if item["cell_type"] == "markdown"
+    )
+    assert shown.count("alert&#40;1&#41;") > 4
+    for part in ("<script", "<b>", "<i>", "](javascript", "$x$", "`y`", "**b**"):
+        assert part not in shown, part

@@ -8,10 +8,12 @@ from html import unescape
 from pathlib import Path
 
 import pytest
-from handbooks import GATES, Handbook, host, make_handbook, record, script
+from handbooks import GATES, REPOSITORY, Handbook, host, make_handbook, record, script
 from project import environment
 from repositories import GIT
 from tables import rows
+
+from capture.render.topics import Tag
 
 SNIPPETS = {"x/all": script("print()"), "x/gpu": script("print()", needs=["cuda"])}
 HOSTS = [host("zen", "Zen"), host("h200", "H200", "cuda"), host("local", "Mine")]
@@ -63,6 +65,16 @@ def test_without_git_only_records_speak(tmp_path: Path) -> None:
     )
     assert foot(book, "a/two/index.html").startswith("Results captured on 28 Nov 2026.")
     assert foot(book, "index.html") == ""
+
+
+def test_each_tag_has_an_address_of_its_own() -> None:
+    """Also where names differ in signs or letters that an address cannot hold; those without such stay readable."""
+    names = ["c", "C++", "C#", "C*", "مضيف", "عربي", "é", "è", "CUDA graphs"]
+    anchors = [Tag("topic", name).anchor for name in names]
+    assert len(set(anchors)) == len(names)
+    assert all(re.fullmatch(r"capture-tag-topic(-[a-z0-9]+)+", anchor) for anchor in anchors)
+    assert anchors[-1] == "capture-tag-topic-cuda-graphs"
+    assert Tag("chip", "H200 + AMD EPYC, AVX2, 2 vCPU").anchor == "capture-tag-chip-h200-amd-epyc-avx2-2-vcpu"
 
 
 def test_chips_and_gates_come_from_records_and_scripts(tmp_path: Path) -> None:
@@ -128,3 +140,11 @@ def test_a_shallow_clone_says_only_what_it_knows(tmp_path: Path, depth: int) -> 
     known = foot(part, "a/one/index.html").startswith("Text last changed 2 Dec 2026.")
     assert known == (depth == 2)
     assert foot(part, "a/two/index.html").startswith("Results captured on")
+
+
+def test_every_page_fetches_what_its_end_looks_like() -> None:
+    """The style of tables comes with tables only, so nothing else may stand in it: no end of a page, no term."""
+    styles = re.sub(r"/\*.*?\*/", "", (REPOSITORY / "docs/assets/tables.css").read_text("utf-8"), flags=re.DOTALL)
+    heads = [head.strip() for head in re.findall(r"([^{};]+)\{", styles) if not head.strip().startswith("@")]
+    assert heads
+    assert [head for head in heads if "capture-table" not in head and "data-table" not in head] == []

@@ -55,7 +55,7 @@ def test_the_picture_shows_the_same(book: Handbook) -> None:
 def test_the_caption_names_hosts_builds_and_absences(book: Handbook) -> None:
     """What it is drawn from, with torch and date, and which hosts it does not show, with the reason."""
     html = drawn(book, BARS)
-    assert "Drawn from the records of Zen (torch 2.13.0+cpu, 29 Nov 2026); Busy (" in html
+    assert "Drawn from the records of 29 Nov 2026: Zen (torch 2.13.0+cpu); Busy (" in html
     assert "Not drawn: Ill (ended with error). Not drawn: None yet (not captured)." in html
     assert "Mine" not in html
 
@@ -108,6 +108,8 @@ def test_lanes_are_drawn_from_a_printed_line(book: Handbook) -> None:
         (f"{BARS}\nscale: log", 9, "on a log scale bars begin at no zero; add a baseline, or draw dots"),
         (f"{BARS}\nscale: log\nbaseline: 0", 10, "a log scale shows numbers above 0; choose another baseline"),
         (f"{BARS}\nbaseline: one", 9, 'baseline "one" is no number'),
+        (f"{BARS}\nbaseline: 1e308", 9, 'baseline "1e308" is off every scale'),
+        (f"{BARS}\nscale: log\nbaseline: 1e-300", 10, 'baseline "1e-300" is off every scale'),
         (f"{BARS}\nvalue: x/speed low", 9, "x/speed low stands here twice"),
         (f"{BARS}\nvalue: x/speed low@zen", 9, 'a plot shows every host; leave the host out of "x/speed low@zen"'),
         (f"{BARS}\nunit: s", 9, '"unit:" stands here twice'),

@@ -17,6 +17,7 @@ from plots import BARS, LANES, fence, make, svg, texts
 
 from capture.errors import CaptureError
 from capture.render import charts, steps
+from capture.render import svg as svg_module
 from capture.render.plot_data import Bar, Group, Plot
 from capture.render.plots import picture
 from capture.render.steps import Step
@@ -80,6 +81,20 @@ def test_output_is_text_and_nothing_else(tmp_path: Path, hostile: str) -> None:
     assert all(len(text) < 130 for text in texts(html))
 
 
+def test_long_text_costs_no_more_than_its_letters(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A record may hold a line of megabytes: each letter is measured a few times at most, whatever is cut from it."""
+    measured: list[str] = []
+
+    def width(letter: str) -> float:
+        measured.append(letter)
+        return 6.7
+
+    monkeypatch.setattr(svg_module, "width", width)
+    assert svg_module.cut("x" * 20_000, 70) == "x" * 9 + "…"
+    assert [len(line) for line in svg_module.broken("x" * 20_000, 70)] == [10, 10, 10]
+    assert len(measured) < 200_000
+
+
 def bars(numbers: list[float], kind: str = "bars", log: bool = False, baseline: float | None = None) -> Plot:
     """Return a plot of numbers."""
     rows = tuple(Bar(f"row {place}", f"{number:g}", number, place, False) for place, number in enumerate(numbers))
@@ -115,6 +130,19 @@ def test_bars_are_as_long_as_their_numbers() -> None:
     place, ticks = charts.scale(bars([0.25, 4.0], log=True, baseline=1.0))
     assert math.isclose(place(4) - place(1), place(1) - place(0.25))
     assert 1.0 in ticks
+
+
+def test_no_line_of_the_scale_runs_through_a_text() -> None:
+    """The lines are in pieces, each beside a mark; the last one reaches the scale, whose unit is said."""
+    group = Group((("Zen", "torch 2.13.0"),), (Bar("a", "10 KiB", 10, 0, False), Bar("b", "20 KiB", 20, 1, False)))
+    inside = picture(Plot("bars", (group,), "KiB")).inside
+    for path in re.findall(r'class="plot-grid" d="([^"]+)"', inside):
+        heights = [float(number) for number in re.findall(r"[ML] \S+ (\S+)", path)]
+        assert path.count("M") == len(group.bars)
+        assert heights[1] < heights[2], path
+    assert [text for text in re.findall(r">([^<>]+)</text>", inside) if text.startswith(("15", "20"))] == [
+        "15", "20 KiB", "20 KiB",
+    ]  # fmt: skip
 
 
 def test_a_line_of_steps() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -48,9 +49,11 @@ PLAIN: dict[str, Any] = {
 }  # fmt: skip
 WHOLE = Whole("a", 1, 1.5, True, "ok", None, (Part("x", None),), {"a": 1}, Part("y", 2.0))
 
+ENDLESS = "found infinity or no number"
+NUMBERS = st.floats(allow_nan=False, allow_infinity=False)
 wholes = st.builds(
-    Whole, st.text(), st.integers(), st.floats(allow_nan=False), st.booleans(), st.sampled_from(["ok", "error"]),
-    st.none() | st.text(), st.lists(st.builds(Part, st.text(), st.none() | st.floats(allow_nan=False))).map(tuple),
+    Whole, st.text(), st.integers(), NUMBERS, st.booleans(), st.sampled_from(["ok", "error"]),
+    st.none() | st.text(), st.lists(st.builds(Part, st.text(), st.none() | NUMBERS)).map(tuple),
     st.dictionaries(st.text(), st.integers()), st.builds(Part, st.text(), st.none()), st.none() | st.text(),
     st.dictionaries(st.text(), st.text()),
 )  # fmt: skip
@@ -91,6 +94,10 @@ def test_any_value_survives_and_satisfies_the_published_schema(value: Whole) -> 
         ({"count": 1.0}, "count: expected a whole number, found a number"),
         ({"count": "1"}, "count: expected a whole number, found text"),
         ({"ratio": False}, "ratio: expected a number, found true or false"),
+        ({"ratio": math.inf}, f"ratio: expected a number, {ENDLESS}"),
+        ({"ratio": math.nan}, f"ratio: expected a number, {ENDLESS}"),
+        ({"ratio": 10**400}, "ratio: expected a number, found a whole number"),
+        ({"inner": {"name": "y", "weight": -math.inf}}, f"inner.weight: expected a number or null, {ENDLESS}"),
         ({"flag": 1}, "flag: expected true or false, found a whole number"),
         ({"flag": "yes"}, "flag: expected true or false, found text"),
         ({"word": "oks"}, 'word: expected one of ok, error, found "oks"'),

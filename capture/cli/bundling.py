@@ -15,6 +15,7 @@ from capture import catalogue, incoming, preparation, redact, shard, store
 from capture.catalogue import Catalogue
 from capture.check import rules
 from capture.cli.context import handbook, say, stderr
+from capture.cli.following import EXIT_INTERRUPTED
 from capture.cli.running import HELP
 from capture.errors import EXIT_ATTENTION, EXIT_OK, CaptureError, PrivacyRefused, nearest, plural
 from capture.host import LOCAL
@@ -55,6 +56,8 @@ def bundle(
     facts = store.host_text(cat.hosts[host]) if host in cat.hosts else ""
     require_sound(cat, host, {"host": facts, **texts})
     path = Path(output or f"captures-{host}.tar.gz").absolute()
+    if path.is_dir():
+        raise CaptureError(f"--output {output}: is a folder; name a file in it")
     store.write_bytes(book, path, bundles.pack(host, {"host": facts, **texts}))
     packed = f"{plural(len(names), 'record')} of {host}, {-(-path.stat().st_size // 1024):,} KiB"
     say(f"wrote {path.name}: {packed}; where the handbook is: capture import FILE")
@@ -83,6 +86,7 @@ def import_bundles(
 
     Exit code 0: nothing to read. 1: something changed, is stale, failed, was kept or left out. 2: a bundle is damaged,
     of another machine under a label that is known here, or no bundle; nothing of any is stored. 3: refused for privacy.
+    130: interrupted; what was stored stays.
     """
     book = handbook(context)
     came: list[Bundle] = []
@@ -97,9 +101,16 @@ def import_bundles(
             cat = read_here(book, label)
             incoming.require_fit(one, cat, ())
             new = "" if label in cat.hosts else f"; new host{nearest(label, published(book, label))}"
-            taken = list(incoming.settle(one, cat, accept_failure, write=not dry_run))
+            taken: list[Taken] = []
+            try:
+                for found in incoming.settle(one, cat, accept_failure, write=not dry_run):
+                    taken.append(found)
+                    kinds[found.kind] += 1
+            except KeyboardInterrupt as error:
+                done = f"{len(taken)} of {plural(len(one.records), 'record')} of {label} done"
+                say(f"{one.name}: interrupted: {done}; the same command goes on from here", stderr())
+                raise typer.Exit(EXIT_INTERRUPTED) from error
         show(one, taken, dry_run, new)
-        kinds.update(found.kind for found in taken)
     raise typer.Exit(EXIT_ATTENTION if kinds.keys() - set(QUIET) else EXIT_OK)
 
 

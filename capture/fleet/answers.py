@@ -110,6 +110,8 @@ def record_of(data: Mapping[str, Any], snippet: Snippet, prepared: Prepared) -> 
         "environment.cuda_build": (here.cuda_build, facts.cuda_build),
         "environment.gates": (dict(here.gates), {name: facts.gates.get(name, False) for name in here.gates}),
         "conditions": (item.conditions is not None, snippet.timing),
+        "exit_code": (item.status == "ok" and item.exit_code != snippet.exit, False),
+        "runs": (item.runs.count > 0, True),
         "content_sha256": (item.content_sha256, record.content_digest(item)),
     }
     if wrong := [name for name, (says, due) in pairs.items() if says != due]:
@@ -119,7 +121,10 @@ def record_of(data: Mapping[str, Any], snippet: Snippet, prepared: Prepared) -> 
         raise CaptureError(f"the worker's record is dated {item.captured}; set that machine's clock")
     name = "the worker's record"
     try:
-        if store.parse_record(store.record_text(item), name)[0] != item:
+        text = store.record_text(item)
+        if len(text.encode("utf-8")) > store.SIZE_LIMIT:  # no reader would take it
+            raise CaptureError(f"{name} is larger than any record")
+        if store.parse_record(text, name)[0] != item:
             raise CaptureError(f"{name} cannot be written as this tool writes one")
     except (ValueError, RecursionError) as error:
         raise CaptureError(f"{name} cannot be written as this tool writes one") from error

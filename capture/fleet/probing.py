@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import base64
+import math
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import PurePosixPath
@@ -10,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from capture import measure, shape
 from capture.engines import Choice
-from capture.errors import CaptureError
+from capture.errors import CaptureError, plural
 from capture.fleet import answers, members
 from capture.fleet.cluster import Cluster, text_of
 from capture.fleet.members import Member
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
     from distributed import Future
 
 POLL = 0.3  # seconds between looks at which workers are there
+PATIENCE = 20.0  # seconds after which somebody who waits is told for what
 PROBE_LIMIT = 240.0  # seconds for a worker to tell what it is; importing torch anew may take minutes
 OVERHEAD = 180.0  # seconds beyond the executions themselves, such as starting the fork server
 
@@ -45,6 +48,7 @@ def probe(cluster: Cluster, request: Request, tell: Callable[[str], None]) -> li
         raise CaptureError("the fleet has no worker; start one: CAPTURE_HOST=LABEL dask worker ADDRESS")
     asked = {address: ask_probe(cluster, address, request) for address in threads}
     found: dict[str, answers.Probe | CaptureError] = {}
+    patient = time.monotonic() + PATIENCE
     while pending := {address: future for address, future in asked.items() if address not in found}:
         ended = cluster.finished(pending.values(), POLL)
         there = cluster.workers()
@@ -56,6 +60,9 @@ def probe(cluster: Cluster, request: Request, tell: Callable[[str], None]) -> li
                 tell(f"worker {address} was lost before it told what it is")
                 cluster.abandon(future)
                 del asked[address]
+        if late := [address for address in asked if address not in found and time.monotonic() > patient]:
+            patient = math.inf
+            tell(f"waiting for {plural(len(late), 'worker')} ({', '.join(late[:3])}): it may do other work first")
     probes = members.answering(found)
     if not probes:
         raise CaptureError("every worker of the fleet was lost; look at their logs, then run again")

@@ -22,6 +22,7 @@ from capture.runner import Result
 if TYPE_CHECKING:
     from distributed import Future
 
+LATE = 60.0  # seconds beyond what a worker may take, after which it is told that none has answered
 NO_WORKER = 15.0  # seconds for a lost worker's nanny to bring another
 
 
@@ -55,6 +56,7 @@ class Run:
         self.known = {member.address: member for group in groups.values() for member in group}
         self.ignored = set(others)  # addresses
         self.futures: dict[Future[str], Job] = {}
+        self.due: dict[Future[str], float] = {}
         self.probing: dict[Future[str], str] = {}
         self.patience = dict.fromkeys(groups, request.options.patience)
         self.missed: dict[str, float] = {}
@@ -98,7 +100,9 @@ class Run:
         snippet, facts = self.snippets[job], self.known[seat.address].probe.facts
         task = probing.capture_task(self.request, self.prepared(job.label), facts, snippet)
         task["patience"] = self.patience[job.label]
-        self.futures[self.cluster.ask(seat.address, task, probing.limit(self.request, snippet))] = job
+        limit = probing.limit(self.request, snippet)
+        future = self.cluster.ask(seat.address, task, limit)
+        self.futures[future], self.due[future] = job, time.monotonic() + limit + LATE
 
     def prepared(self, label: str) -> Prepared:
         """Return what is known about a host."""
@@ -155,6 +159,7 @@ class Run:
                 self.cluster.abandon(future)
                 yield from self.once_more(job)
             del self.known[address]
+        self.remind()
         self.meet(there)
         stranded = self.board.stranded()
         now = time.monotonic()
@@ -164,6 +169,17 @@ class Run:
                 self.board.drop(jobs)
                 why = f"no worker of {label} is left; start one, then run again"
                 yield from (Told(label, Result(job.snippet, "refused", why, 0.0)) for job in jobs)
+
+    def remind(self) -> None:
+        """Tell once of each answer that is overdue: the worker's own limit begins when it comes to the task."""
+        self.due = {future: due for future, due in self.due.items() if future in self.futures}
+        for future in [future for future, due in self.due.items() if time.monotonic() > due]:
+            del self.due[future]
+            job = self.futures[future]
+            where = self.board.running[job]
+            self.tell(
+                f"{job.label}: {where} owes {job.snippet} for long: it hangs, or does other work; Ctrl-C ends this"
+            )
 
     def meet(self, there: Iterable[str]) -> None:
         """Ask workers that came later what they are, once no timing runs."""

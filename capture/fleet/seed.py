@@ -33,8 +33,8 @@ def work(package: str, digest: str, task: str, limit: float) -> str:
     worker = get_worker()
     idle = worker.__dict__.setdefault("capture_idle", [])
     if not task:
-        while idle:
-            end(idle.pop()[1])
+        while found := popped(idle):
+            end(found[1])
         return "{}"
     if sys.version_info < OLDEST:
         return broken(f"the worker runs Python {sys.version.split()[0]}; the tool needs 3.11 or newer")
@@ -76,11 +76,17 @@ def wanted(worker: Any, key: str) -> bool:
 
 def waiting(idle: list[tuple[str, Agent]], digest: str) -> Agent | None:
     """Return an agent of this tool that waits for a task, or None."""
-    while idle:
-        found, agent = idle.pop()
-        if found == digest and agent.process.poll() is None:
-            return agent
-        end(agent)
+    while found := popped(idle):
+        if found[0] == digest and found[1].process.poll() is None:
+            return found[1]
+        end(found[1])
+    return None
+
+
+def popped(idle: list[tuple[str, Agent]]) -> tuple[str, Agent] | None:
+    """Take an agent out, or None: another thread, which works for another client, may have taken the last one."""
+    with contextlib.suppress(IndexError):
+        return idle.pop()
     return None
 
 

@@ -11,7 +11,7 @@ from capture.errors import plural
 from capture.host import LOCAL, chip
 from capture.render.links import HOSTS
 from capture.render.site import Site
-from capture.render.text import day
+from capture.render.text import day, printable
 
 INDEX = f"{HOSTS}/index.md"  # the page that lists them all
 SPECIAL = re.compile(r"[^\w\s,.()/+-]|_")
@@ -86,5 +86,5 @@ def escaped(text: str) -> str:
 
     The theme turns entities back into characters in one place, so that a `<` would be one again.
     """
-    plain = " ".join(text.replace("<", "‹").replace(">", "›").split())
+    plain = " ".join(printable(text).replace("<", "‹").replace(">", "›").split())
     return SPECIAL.sub(lambda match: f"&#{ord(match[0])};" if match[0] not in "‹›" else match[0], plain)

@@ -108,7 +108,7 @@ def lesson(here: Visit, notes: dict[str, None]) -> Iterator[Cell]:
         at = end + 1
         view = runnable(here, lines[start:at], info)
         if view is None:
-            parts.append(plain.block(here, lines[start:at], info))
+            parts.append(plain.block(here, lines[start:at], info, marked))
             continue
         yield markdown("\n".join([*parts, heading(here, view)]))
         parts = []
@@ -139,7 +139,7 @@ def heading(here: Visit, view: Card) -> str:
     """Return the line that stands above a code cell."""
     script = here.links.script(here.site.catalogue.snippets[view.snippet])
     path = f"[`{view.path}`]({script})" if script else f"`{view.path}`"
-    return f"\n**{marked(view.title)}** ({path}{f'; needs {view.needs}' if view.needs else ''})"
+    return f"\n**{marked(view.title)}** · {path}{f' · needs {view.needs}' if view.needs else ''}"
 
 
 def snippet(here: Visit, view: Card) -> Cell:

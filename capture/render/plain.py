@@ -21,6 +21,8 @@ from capture.render.visit import Page, Visit
 
 LINK = re.compile(r"(\]\(|^ {0,3}\[[^\]^]+\]:[ ]+)([^)\s]+)(?=[\s)]|\Z)", re.MULTILINE)
 INDENT = re.compile(r"[> \t]*")
+Mark = Callable[[str], str]
+"""Makes Markdown of a text from a record, a host or a header: `str` where nothing renders it."""
 
 
 @dataclass(frozen=True)
@@ -53,12 +55,12 @@ def copy(here: Visit, markdown: str) -> str:
     return printable(text.strip("\n")) + "\n"
 
 
-def block(here: Visit, lines: list[str], info: str) -> str:
-    """Return a fence: filled in where it names a card or a table, else as it is."""
+def block(here: Visit, lines: list[str], info: str, mark: Mark = str) -> str:
+    """Return a fence: filled in where it names a card, a table or a plot, else as it is."""
     name, options = places.header(info)
     fill = FENCES.get(name)
     try:
-        text = fill(here, places.inside(lines[1:-1]), options) if fill else None
+        text = fill(here, places.inside(lines[1:-1]), options, mark) if fill else None
     except CaptureError:
         text = None
     if text is None:
@@ -110,41 +112,41 @@ def moved_link(page: Page, target: str) -> str:
     return f"{posixpath.relpath(place, folder or '.')}{mark}{fragment}"
 
 
-def capture(here: Visit, body: str, options: Mapping[str, str]) -> str:
+def capture(here: Visit, body: str, options: Mapping[str, str], mark: Mark) -> str:
     """Return a card."""
     asked = request.fence(body, options, here.site.catalogue)
     uid = here.uid(asked.snippet)
     view = here.cards.get(uid) or card.card(here.site, asked, here.links, uid)
-    return "\n\n".join(card_parts(view))
+    return "\n\n".join(card_parts(view, mark))
 
 
-def card_parts(view: Card) -> Iterable[str]:
+def card_parts(view: Card, mark: Mark) -> Iterable[str]:
     """Yield the paragraphs of a card."""
-    yield f"**{view.title}** (`{view.path}`)"
+    yield f"**{mark(view.title)}** (`{view.path}`)"
     if view.source:
         yield fenced(view.source.text, "python")
     for panel in view.panels:
-        yield from panel_parts(panel)
+        yield from panel_parts(panel, mark)
     if view.nowhere:
-        yield absent(view.nowhere)
+        yield absent(view.nowhere, mark)
 
 
-def panel_parts(panel: Panel) -> Iterable[str]:
+def panel_parts(panel: Panel, mark: Mark) -> Iterable[str]:
     """Yield the paragraphs of one host."""
     if panel.absence:
-        yield absent(panel.absence)
+        yield absent(panel.absence, mark)
     if panel.result:
-        yield from result_parts(panel.title, panel.result)
+        yield from result_parts(panel.title, panel.result, mark)
 
 
-def result_parts(title: str, view: Result) -> Iterable[str]:
+def result_parts(title: str, view: Result, mark: Mark) -> Iterable[str]:
     """Yield the badge as a line, the output, and the claims. Output that another host has too stands there."""
     record = f" ([record]({view.record.removeprefix('./')}))" if view.record else ""
-    yield f"{title}: {badge(view.badge)}.{record}"
+    yield f"{mark(f'{title}: {badge(view.badge)}.')}{record}"
     if view.failure:
-        yield f"{view.failure.headline}. {view.failure.hint}".strip()
+        yield mark(f"{view.failure.headline}. {view.failure.hint}".strip())
     if view.note:
-        yield f"It {view.note}."
+        yield mark(f"It {view.note}.")
     if not view.badge.same_as:
         if view.stdout:
             yield fenced(whole(view.stdout), "text")
@@ -154,10 +156,10 @@ def result_parts(title: str, view: Result) -> Iterable[str]:
             yield "Printed to stderr:"
             yield fenced(whole(view.stderr), "text")
     if view.elisions:
-        yield f"{'; '.join(view.elisions)}."
+        yield mark(f"{'; '.join(view.elisions)}.")
     if view.verdicts:
         yield "\n".join(
-            f"- {verdict.mark}: {verdict.says}" + (f" ({verdict.more})" if verdict.more else "")
+            "- " + mark(f"{verdict.mark}: {verdict.says}" + (f" ({verdict.more})" if verdict.more else ""))
             for verdict in view.verdicts
         )
 
@@ -180,10 +182,10 @@ def badge(view: Badge) -> str:
     return "; ".join(part for part in parts if part)
 
 
-def absent(view: Absence) -> str:
+def absent(view: Absence, mark: Mark = str) -> str:
     """Say why there is no result."""
     reasons = f" {'; '.join(view.reasons)}." if view.reasons else ""
-    return f"{view.headline}{reasons} {view.advice} `{view.command}`"
+    return f"{mark(f'{view.headline}{reasons} {view.advice}')} `{view.command}`"
 
 
 def whole(stream: Stream) -> str:
@@ -199,34 +201,35 @@ def fenced(text: str, language: str) -> str:
     return f"{fence}{language}\n{text.rstrip(chr(10))}\n{fence}"
 
 
-def table(here: Visit, body: str, _options: Mapping[str, str]) -> str:
+def table(here: Visit, body: str, _options: Mapping[str, str], mark: Mark) -> str:
     """Return a table over all records; raises CaptureError where there is none of that name."""
-    return drawn(tables.named_table(here, body))
+    return drawn(tables.named_table(here, body), mark)
 
 
-def plot(here: Visit, body: str, _options: Mapping[str, str]) -> str:
+def plot(here: Visit, body: str, _options: Mapping[str, str], mark: Mark) -> str:
     """Return what a picture shows as a table; raises CaptureError where its fence is faulty."""
     spec = plot_spec.read(body, here.site.catalogue)
     view = plots.figure(here, spec, plots.columns(here, spec))
-    return "\n\n".join([f"**{view.title}**", drawn(view.table), f"{view.sources} {view.absences}".strip()])
+    about = mark(f"{view.sources} {view.absences}".strip())
+    return "\n\n".join([f"**{mark(view.title)}**", drawn(view.table, mark), about])
 
 
-def drawn(view: Table) -> str:
+def drawn(view: Table, mark: Mark) -> str:
     """Return a table in Markdown."""
     if not view.rows:
         return view.empty
-    rows = [[linked(cell) for cell in view.head], ["---" for _ in view.head]]
-    rows += [[linked(cell) for cell in row] for row in view.rows]
+    rows = [[linked(cell, mark) for cell in view.head], ["---" for _ in view.head]]
+    rows += [[linked(cell, mark) for cell in row] for row in view.rows]
     return "\n".join(f"| {' | '.join(' '.join(cell.replace('|', '&#124;').split()) for cell in row)} |" for row in rows)
 
 
-def linked(cell: Cell) -> str:
+def linked(cell: Cell, mark: Mark) -> str:
     """Return a cell with its link, and what stands under it."""
-    text = f"[{cell.text}]({cell.href})" if cell.href else cell.text
-    return f"{text}: {', '.join(map(linked, cell.items))}" if cell.items else text
+    text = f"[{mark(cell.text)}]({cell.href})" if cell.href else mark(cell.text)
+    return f"{text}: {', '.join(linked(item, mark) for item in cell.items)}" if cell.items else text
 
 
-FENCES: Mapping[str, Callable[[Visit, str, Mapping[str, str]], str]] = {
+FENCES: Mapping[str, Callable[[Visit, str, Mapping[str, str], Mark], str]] = {
     "capture": capture,
     "capture-table": table,
     "capture-plot": plot,

@@ -36,6 +36,7 @@ KEYS = ("kind", "title", "value", *OF_CHARTS, *OF_LANES)
 REPEATED = ("value", "mark", "result")
 CHOICES = {"kind": KINDS, "scale": ("linear", "log"), "group": ("host", "value")}
 MOST_VALUES = 12
+LARGEST = 1e15  # nothing measured is beyond; a scale could not be drawn
 LINE = re.compile(r"([^:]*?)\s*:\s*(.*)")
 
 
@@ -180,7 +181,11 @@ def read_baseline(line: Line | None, faults: list[Problem]) -> tuple[float | Non
     if not NUMBER.fullmatch(number) or not math.isfinite(float(number.replace(",", ""))):
         faults.append(fault(line.number, f'baseline "{number}" is no number; write "baseline: 1 as long as float32"'))
         return None, ""
-    return float(number.replace(",", "")), words.strip()
+    found = float(number.replace(",", ""))
+    if found and not 1 / LARGEST <= abs(found) <= LARGEST:
+        faults.append(fault(line.number, f'baseline "{number}" is off every scale; choose one that can be drawn'))
+        return None, ""
+    return found, words.strip()
 
 
 def named(text: str) -> dict[str, str]:

@@ -7,10 +7,11 @@ has no colour, font or id of its own, and the same parts are the same bytes on e
 from __future__ import annotations
 
 import io
+import itertools
 import re
 import unicodedata
 import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree
 
@@ -122,6 +123,12 @@ def line(start: tuple[float, float], end: tuple[float, float], name: str) -> Par
     return lambda axes: axes.plot((start[0], end[0]), (start[1], end[1]), gid=f"{PREFIX}{name}", clip_on=False)
 
 
+def ruling(x: float, spans: Sequence[tuple[float, float]], name: str) -> Part:
+    """Return a vertical line in pieces, so that none of it runs through the texts between them."""
+    heights = [height for span in spans for height in (*span, float("nan"))]
+    return lambda axes: axes.plot([x] * len(heights), heights, gid=f"{PREFIX}{name}", clip_on=False)
+
+
 def dot(x: float, y: float, name: str) -> Part:
     """Return a dot."""
     return lambda axes: axes.plot(
@@ -150,25 +157,34 @@ def clean(text: str) -> str:
 
 def wide(text: str) -> float:
     """Return how wide a text is at most, about."""
-    return sum(12.5 if unicodedata.east_asian_width(letter) in "WF" else LETTER for letter in text)
+    return sum(map(width, text))
+
+
+def width(letter: str) -> float:
+    """Return how wide a letter is at most, about."""
+    return 12.5 if unicodedata.east_asian_width(letter) in "WF" else LETTER
+
+
+def fitting(text: str, room: float) -> int:
+    """Return how many letters of a text fit; records hold long ones, so each letter is looked at once."""
+    ends = itertools.accumulate(map(width, text))
+    return next((at for at, end in enumerate(ends) if end > room), len(text))
 
 
 def cut(text: str, room: float) -> str:
     """Return a text that fits; the table has the whole."""
     text = clean(text)
-    if wide(text) <= room:
+    if fitting(text, room) == len(text):
         return text
-    while text and wide(f"{text}…") > room:
-        text = text[:-1]
-    return f"{text.rstrip()}…"
+    return f"{text[: fitting(text, room - LETTER)].rstrip()}…"
 
 
 def broken(text: str, room: float, most: int = 3) -> list[str]:
     """Return a text in lines, broken between words where it can be; what needs more lines is cut."""
     found: list[str] = []
     rest = clean(text)
-    while len(found) < most - 1 and wide(rest) > room:
-        fits = next(at for at in range(len(rest), 0, -1) if at == 1 or wide(rest[:at]) <= room)
+    while len(found) < most - 1 and (fits := fitting(rest, room)) < len(rest):
+        fits = max(fits, 1)
         at = max(rest.rfind(" ", 0, fits + 1), 0) or fits
         found.append(rest[:at])
         rest = rest[at:].lstrip()

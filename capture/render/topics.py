@@ -16,6 +16,7 @@ from capture.state import gate_words
 
 PAGE = "docs/reference/tags.md"  # where the fence `tags` is looked for by the foot of each page
 KINDS = ("topic", "gate", "chip")
+TELLING = re.compile(r"[^a-z0-9\s,;:()/@._+-]|\+(?!\s)")
 
 
 @dataclass(frozen=True, order=True)
@@ -27,8 +28,9 @@ class Tag:
 
     @property
     def anchor(self) -> str:
-        """The id of its row in the table of all tags."""
-        return f"capture-tag-{self.kind}-{re.sub(r'[^a-z0-9]+', '-', self.name.lower()).strip('-')}"
+        """The id of its row in the table of all tags. Signs that part words become hyphens, others numbers: C++, C#."""
+        told = TELLING.sub(lambda match: f"-{ord(match[0]):x}-", self.name.lower())
+        return f"capture-tag-{self.kind}-{re.sub(r'[^a-z0-9]+', '-', told).strip('-')}"
 
 
 def of_page(site: Site, topics: Iterable[str], snippets: Iterable[str]) -> tuple[Tag, ...]:

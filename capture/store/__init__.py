@@ -2,6 +2,7 @@
 
 from capture.store.cache import Cache, digest
 from capture.store.files import (
+    SIZE_LIMIT,
     nearest_line,
     parse_host,
     parse_record,
@@ -40,6 +41,7 @@ from capture.store.text import dump, host_text, load, record_text
 __all__ = [
     "CAPTURES",
     "CONFIG",
+    "SIZE_LIMIT",
     "Blob",
     "Cache",
     "Entry",
