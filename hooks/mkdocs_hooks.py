@@ -30,6 +30,7 @@ LOG = logging.getLogger("mkdocs.capture")
 # What MkDocs tells once and asks for later; a hooks file has no object to keep it in.
 SERVING: list[bool] = []
 BUILD: list[site.Site] = []
+NEAR: list[str] = []  # what every page is told of the hosts, made once: it compares each with each
 NAV: list[Navigation] = []
 SECTIONS: dict[str, list[str]] = {}  # of each page, by its address
 GENERATED: set[str] = set()  # addresses of the pages that nobody wrote
@@ -70,7 +71,7 @@ def on_pre_build(config: MkDocsConfig) -> None:
         moves(config)
     except CaptureError as error:
         raise PluginError(str(error)) from error
-    BUILD[:] = [known]
+    BUILD[:], NEAR[:] = [known], [near.element(known)]
     SECTIONS.clear()
     GENERATED.clear()
     HISTORY.clear()
@@ -202,7 +203,7 @@ def restore(context: Any, /, page: Page, config: MkDocsConfig, **_: Any) -> Any:
         content = content.replace("</h1>", f"</h1>{tour.signpost(item, address)}", 1)
     if item and page.canonical_url and notebook_of(page):
         page.canonical_url = urljoin(config.site_url, moved.address(item.lesson).lstrip("/"))
-    page.content = content + near.element(BUILD[0]) + page.meta.pop("captured_foot", "")
+    page.content = content + NEAR[0] + page.meta.pop("captured_foot", "")
     return context
 
 

@@ -6,6 +6,7 @@ import re
 
 from handbooks import host, make_handbook, record, script
 
+from capture.catalogue import Catalogue
 from capture.render import near, site
 
 SNIPPET = script("print()\n")
@@ -20,9 +21,21 @@ def test_nearness_goes_by_kind_then_machine_then_software(tmp_path):
     made = make_handbook(tmp_path, {"x/all": SNIPPET}, hosts, records)
     known = site.of(made.catalogue(), site.Settings(default_host="epyc"))
     assert known.order == ("epyc", "a100", "arm", "h200", "old")
-    assert near.nearest(known, "epyc") == ["old", "arm", "a100", "h200"]
-    assert near.nearest(known, "h200") == ["a100", "epyc", "old", "arm"]
-    assert near.nearest(known, "arm")[0] == "epyc"
+    torch = near.releases(known)
+    assert near.nearest(known, "epyc", torch) == ["old", "arm", "a100", "h200"]
+    assert near.nearest(known, "h200", torch) == ["a100", "epyc", "old", "arm"]
+    assert near.nearest(known, "arm", torch)[0] == "epyc"
+
+
+def test_many_hosts_cost_little(tmp_path, monkeypatch):
+    """Each host's records are looked through once, however many hosts there are to compare it with."""
+    hosts = [host(f"h{number}", f"H {number}") for number in range(30)]
+    made = make_handbook(tmp_path, {"x/all": SNIPPET}, hosts, [record("x/all", item.label) for item in hosts])
+    known = site.of(made.catalogue(), site.Settings())
+    asked, newest = [], Catalogue.newest
+    monkeypatch.setattr(Catalogue, "newest", lambda self, label: asked.append(label) or newest(self, label))
+    assert '"label"' in html.unescape(near.element(known))
+    assert len(asked) == 30
 
 
 def test_a_page_is_told_every_host(tmp_path):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import json
+from collections.abc import Mapping
 
 from capture import versions
 from capture.render.site import Site
@@ -19,22 +20,23 @@ def element(site: Site) -> str:
     if len(site.order) < 2:
         return ""
     place = {label: number for number, label in enumerate(site.order)}
+    torch = releases(site)
     listing = [
-        {"label": label, "title": site.titles[label], "near": [place[other] for other in nearest(site, label)]}
+        {"label": label, "title": site.titles[label], "near": [place[other] for other in nearest(site, label, torch)]}
         for label in site.order
     ]
     data = json.dumps(listing, ensure_ascii=False, separators=(",", ":"))
     return f'<div id="{ELEMENT}" hidden data-hosts="{html.escape(data)}"></div>'
 
 
-def nearest(site: Site, label: str) -> list[str]:
+def nearest(site: Site, label: str, torch: Mapping[str, str]) -> list[str]:
     """Return the other hosts, the most alike first, and where they are as alike in the order of the tabs.
 
-    Kind goes before machine, machine before software: what a GPU answers tells more to one with another GPU than
-    the CPU beside it does.
+    `torch` are the releases of all hosts. Kind goes before machine, machine before software: what a GPU answers tells
+    more to one with another GPU than the CPU beside it does.
     """
     hosts = site.catalogue.hosts
-    own, own_torch = hosts[label], release(site, label)
+    own = hosts[label]
 
     def unlike(other: str) -> tuple[bool, ...]:
         item = hosts[other]
@@ -44,13 +46,13 @@ def nearest(site: Site, label: str) -> list[str]:
             item.fingerprint != own.fingerprint,
             item.arch != own.arch,
             item.cpu.isa != own.cpu.isa,
-            release(site, other) != own_torch,
+            torch[other] != torch[label],
         )
 
     return sorted((other for other in site.order if other != label), key=unlike)
 
 
-def release(site: Site, label: str) -> str:
-    """Return the newest torch of a host without what its build adds; empty where it has none."""
-    torch = site.catalogue.newest(label).torch
-    return versions.public(torch) if torch else ""
+def releases(site: Site) -> dict[str, str]:
+    """Return the newest torch of each host without what its build adds; empty where it has none."""
+    newest = {label: site.catalogue.newest(label).torch for label in site.order}
+    return {label: versions.public(torch) if torch else "" for label, torch in newest.items()}
