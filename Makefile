@@ -88,7 +88,7 @@ lighthouse: .venv/.test .venv-lighthouse/.lighthouse
 	@echo "installing the tools to compare with into .venv-bench (once)"
 	@$(PYTHON) -m venv .venv-bench
 	@.venv-bench/bin/python -m pip install --quiet --disable-pip-version-check -c constraints.txt \
-	  --editable '.[snippets]' -r tests/benchmarks/peers.txt
+	  --editable '.[snippets,site]' -r tests/benchmarks/peers.txt
 	@touch $@
 
 bench: .venv-bench/.peers

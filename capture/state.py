@@ -57,7 +57,7 @@ def newest(same_label: Iterable[Record], everywhere: Iterable[Record]) -> Newest
 
 def later(old: str | None, new: str | None) -> str | None:
     """Return the later of two versions by public version; an unreadable one never wins."""
-    if new is None or not versions.is_version(new):
+    if new is None or new == old or not versions.is_version(new):
         return old
     if old is None or not versions.is_version(old):
         return new

@@ -26,6 +26,7 @@ CLAUSE = re.compile(r"\s*(~=|==|!=|<=|>=|<|>)\s*([^\s,]+?)(\.\*)?\s*")
 RELEASE = re.compile(r"v?(?:\d+!)?\d+(?:\.\d+)*", re.IGNORECASE | re.ASCII)
 
 
+@functools.lru_cache(maxsize=1024)  # the same few versions stand in every record
 def is_version(text: str) -> bool:
     """Tell whether the text is a version number."""
     return read(text) is not None
@@ -36,7 +37,7 @@ def read(text: str) -> re.Match[str] | None:
     return VERSION.fullmatch(text.strip()) if len(text) <= LIMIT else None
 
 
-@functools.lru_cache(maxsize=1024)  # the same few versions stand in every record
+@functools.lru_cache(maxsize=1024)
 def key(text: str) -> tuple[Any, ...]:
     """Return a sort key of a version; raises ValueError when it is none."""
     match = read(text)

@@ -13,7 +13,7 @@ from urllib.parse import urljoin
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.exceptions import PluginError
 from mkdocs.livereload import LiveReloadServer
-from mkdocs.plugins import CombinedEvent, event_priority
+from mkdocs.plugins import event_priority
 from mkdocs.structure.files import File, Files, InclusionLevel
 from mkdocs.structure.nav import Navigation
 from mkdocs.structure.pages import Page
@@ -30,7 +30,7 @@ LOG = logging.getLogger("mkdocs.capture")
 # What MkDocs tells once and asks for later; a hooks file has no object to keep it in.
 SERVING: list[bool] = []
 BUILD: list[site.Site] = []
-NEAR: list[str] = []  # what every page is told of the hosts, made once: it compares each with each
+CHOICE: list[str] = []  # what every page tells the choice of a host
 NAV: list[Navigation] = []
 SECTIONS: dict[str, list[str]] = {}  # of each page, by its address
 GENERATED: set[str] = set()  # addresses of the pages that nobody wrote
@@ -38,8 +38,6 @@ HISTORY: dict[str, str] = {}  # the day on which each page's text was last chang
 TOURS: dict[str, tour.Tour] = {}  # by the address of the lesson and by that of the notebook's page
 ADD_ADDRESSES = "CAPTURE_ADDRESSES"
 LOCAL_FILES = f"captures/{LOCAL}/"
-BLOCK = re.compile(r"<pre\b.*?</pre>", re.DOTALL)
-HIGHLIGHT = re.compile(r'</?span\b[^>]*>|<a id="__codelineno[^>]*></a>')
 OWN_ID = re.compile(r'\sid="(capture-[^"]+)"')
 
 
@@ -71,7 +69,7 @@ def on_pre_build(config: MkDocsConfig) -> None:
         moves(config)
     except CaptureError as error:
         raise PluginError(str(error)) from error
-    BUILD[:], NEAR[:] = [known], [near.element(known)]
+    BUILD[:], CHOICE[:] = [known], [near.element(known)]
     SECTIONS.clear()
     GENERATED.clear()
     HISTORY.clear()
@@ -161,9 +159,12 @@ def on_page_content(html: str, page: Page, config: MkDocsConfig, **_: Any) -> st
     if here := visit.current():
         below = foot.of(here, pages.listed(page.meta.get("tags")), HISTORY.get(here.page.path if here.page else "", ""))
         page.meta["captured_foot"], page.update_date = foot.html(below), below.newest
-        copy = Path(config.site_dir, page.url, "index.md")
-        copy.parent.mkdir(parents=True, exist_ok=True)
-        copy.write_text(plain.copy(here, page.markdown or ""), "utf-8")
+        if here.copied is None:
+            here.copied = plain.copy(here, page.markdown or "")
+        if not here.laid:
+            copy = Path(config.site_dir, page.url, "index.md")
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            copy.write_text(here.copied, "utf-8")
     for problem in visit.leave(html):
         LOG.warning("%s", problem)
     page.present_anchor_ids = (page.present_anchor_ids or set()) | set(OWN_ID.findall(html))
@@ -187,27 +188,16 @@ def moves(config: MkDocsConfig) -> moved.Moves:
     return moved.moves(plugin.config["redirect_maps"] if plugin else {}, config.extra.get("moved"))
 
 
-@event_priority(100)
-def strip(context: Any, /, page: Page, **_: Any) -> Any:
-    """Hide the highlighter's tags from the search index, whose parser takes half of the time of a build for them."""
-    page.meta["captured_content"] = page.content
-    page.content = BLOCK.sub(lambda block: HIGHLIGHT.sub("", block[0]), page.content or "")
-    return context
-
-
 @event_priority(-100)
-def restore(context: Any, /, page: Page, config: MkDocsConfig, **_: Any) -> Any:
-    """Give the page its tags back, links to its notebook, and what the choice of a host needs; search sees neither."""
-    content, address = page.meta.pop("captured_content"), moved.address(page.file.src_uri)
+def on_page_context(context: Any, page: Page, config: MkDocsConfig, **_: Any) -> Any:
+    """Give the page links to its notebook, its foot, and what the choice of a host needs; search sees none of them."""
+    address = moved.address(page.file.src_uri)
     if item := TOURS.get(address):
-        content = content.replace("</h1>", f"</h1>{tour.signpost(item, address)}", 1)
+        page.content = (page.content or "").replace("</h1>", f"</h1>{tour.signpost(item, address)}", 1)
     if item and page.canonical_url and notebook_of(page):
         page.canonical_url = urljoin(config.site_url, moved.address(item.lesson).lstrip("/"))
-    page.content = content + NEAR[0] + page.meta.pop("captured_foot", "")
+    page.content = (page.content or "") + CHOICE[0] + page.meta.pop("captured_foot", "")
     return context
-
-
-on_page_context = CombinedEvent(strip, restore)
 
 
 def on_post_template(output: str, template_name: str, config: MkDocsConfig, **_: Any) -> str:

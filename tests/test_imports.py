@@ -131,6 +131,8 @@ def test_rendering_executes_nothing(module: str) -> None:
 def test_only_the_command_line_prints_and_exits(module: str) -> None:
     """Everything else returns values and raises errors."""
     printing = {"print", "sys.exit", "exit", "quit", "os._exit", "sys.stdout.write", "sys.stderr.write", "typer.echo"}
+    if module == "capture.render.helper":
+        printing.remove("os._exit")  # of the copy that it forks
     assert not calls(module) & printing
     assert "typer" not in outside(module)
 

@@ -8,7 +8,7 @@ from html import unescape
 from pathlib import Path
 
 import pytest
-from handbooks import GATES, Handbook, host, make_handbook, record, script
+from handbooks import GATES, REPOSITORY, Handbook, host, make_handbook, record, script
 from project import environment
 from repositories import GIT
 from tables import rows
@@ -140,3 +140,11 @@ def test_a_shallow_clone_says_only_what_it_knows(tmp_path: Path, depth: int) -> 
     known = foot(part, "a/one/index.html").startswith("Text last changed 2 Dec 2026.")
     assert known == (depth == 2)
     assert foot(part, "a/two/index.html").startswith("Results captured on")
+
+
+def test_every_page_fetches_what_its_end_looks_like() -> None:
+    """The style of tables comes with tables only, so nothing else may stand in it: not the end of a page, not a term."""
+    styles = re.sub(r"/\*.*?\*/", "", (REPOSITORY / "docs/assets/tables.css").read_text("utf-8"), flags=re.DOTALL)
+    heads = [head.strip() for head in re.findall(r"([^{};]+)\{", styles) if not head.strip().startswith("@")]
+    assert heads
+    assert [head for head in heads if "capture-table" not in head and "data-table" not in head] == []

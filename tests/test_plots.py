@@ -55,7 +55,7 @@ def test_the_picture_shows_the_same(book: Handbook) -> None:
 def test_the_caption_names_hosts_builds_and_absences(book: Handbook) -> None:
     """What it is drawn from, with torch and date, and which hosts it does not show, with the reason."""
     html = drawn(book, BARS)
-    assert "Drawn from the records of Zen (torch 2.13.0+cpu, 29 Nov 2026); Busy (" in html
+    assert "Drawn from the records of 29 Nov 2026: Zen (torch 2.13.0+cpu); Busy (" in html
     assert "Not drawn: Ill (ended with error). Not drawn: None yet (not captured)." in html
     assert "Mine" not in html
 

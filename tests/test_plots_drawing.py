@@ -132,6 +132,19 @@ def test_bars_are_as_long_as_their_numbers() -> None:
     assert 1.0 in ticks
 
 
+def test_no_line_of_the_scale_runs_through_a_text() -> None:
+    """The lines are in pieces, each beside a mark; the last one reaches the scale, whose unit is said."""
+    group = Group((("Zen", "torch 2.13.0"),), (Bar("a", "10 KiB", 10, 0, False), Bar("b", "20 KiB", 20, 1, False)))
+    inside = picture(Plot("bars", (group,), "KiB")).inside
+    for path in re.findall(r'class="plot-grid" d="([^"]+)"', inside):
+        heights = [float(number) for number in re.findall(r"[ML] \S+ (\S+)", path)]
+        assert path.count("M") == len(group.bars)
+        assert heights[1] < heights[2], path
+    assert [text for text in re.findall(r">([^<>]+)</text>", inside) if text.startswith(("15", "20"))] == [
+        "15", "20 KiB", "20 KiB",
+    ]  # fmt: skip
+
+
 def test_a_line_of_steps() -> None:
     """Operations, waits, what happens to all, and signs at the end of an operation only."""
     assert steps.parse("A load > B waits A > B f(x)*° > free x* > A *", ("A", "B"), "*°") == (

@@ -128,6 +128,14 @@ def test_claims_on_this_host_and_on_the_others(tmp_path):
     ]
 
 
+def test_a_claim_that_holds_here_also_holds_there(tmp_path):
+    """One verdict on two hosts is said as one; a title with a comma is one host, and stands in quotes."""
+    view, _, _ = build(
+        tmp_path, [speed("epyc"), speed("zen")], hosts=[host("epyc", "EPYC"), host("zen", "EPYC, torch 2.2")]
+    )
+    assert view.panels[0].result.verdicts[0].more == "also holds on “EPYC, torch 2.2”"
+
+
 def test_a_value_that_cannot_be_read_leaves_its_claim_open(tmp_path):
     """A faulty pattern is `capture check`'s to report; the card still shows the output."""
     view, _, _ = build(tmp_path, [speed("epyc", "nothing\n")])

@@ -32,12 +32,12 @@ def book(tmp_path: Path) -> Handbook:
 
 
 def test_every_host_is_listed_but_this_machine(book: Handbook) -> None:
-    """Title, label, chip, torch, open gates, how many results and the day of the newest; the default host first."""
+    """Title, chip, torch, open gates, how many results, the day of the newest, and label; the default host first."""
     head, *lines = rows(book, "hosts")
-    assert head == ["host", "label", "chip", "torch", "gates open", "results", "newest"]
+    assert head == ["host", "chip", "torch", "gates open", "results", "newest", "label"]
     assert lines == [
-        ["Zen", "zen", "AMD EPYC, AVX2, 2 vCPU (virtual machine)", "2.13.0+cpu", "none", "1", "29 Nov 2026"],
-        ["New & shiny", "new", "AMD EPYC, AVX2, 2 vCPU (virtual machine)", "2.13.0+cpu", "none", "2", "29 Nov 2026"],
+        ["Zen", "AMD EPYC, AVX2, 2 vCPU (virtual machine)", "2.13.0+cpu", "none", "1", "29 Nov 2026", "zen"],
+        ["New & shiny", "AMD EPYC, AVX2, 2 vCPU (virtual machine)", "2.13.0+cpu", "none", "2", "29 Nov 2026", "new"],
     ]
 
 

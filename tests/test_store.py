@@ -15,7 +15,9 @@ from hypothesis import strategies as st
 from properties import EXAMPLES, captured_text
 
 from capture import normalize, store
+from capture import record as records
 from capture.record import sealed
+from capture.store import text as yaml_text
 
 PLACES = normalize.Places()
 TABLE = "Name            Self CPU\n-----------  -----------\naten::addmm       61.2%\n\n  total: 3 ms\n"
@@ -70,6 +72,15 @@ def test_any_text_survives_in_a_short_field(text: str, field: str) -> None:
     clean = text.encode("utf-8", "ignore").decode()
     item = record("a/b", **{field: clean}, packages={clean: clean}, upstream={clean: clean})
     assert store.parse_record(store.record_text(item), "a.yaml")[0] == item
+
+
+@EXAMPLES
+@given(captured_text(), st.sampled_from(["chip", "driver", "os"]))
+def test_a_record_is_written_as_one_document(text: str, field: str) -> None:
+    """Part by part gives the bytes that PyYAML gives for the whole, whatever a part ends in."""
+    item = record("a/b", **{field: text}, stdout=text, packages={"numpy": text}, upstream={"torch.x": "0" * 64})
+    plain = {name: yaml_text.flowing(name, value) for name, value in records.encode(item).items()}
+    assert store.record_text(item) == yaml_text.dump(plain)
 
 
 @EXAMPLES

@@ -5,8 +5,10 @@ from __future__ import annotations
 import difflib
 import functools
 import io
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from capture import claims, host, record, redact, schemas, store
 from capture.catalogue import Catalogue
@@ -103,8 +105,7 @@ def check_record_files(cat: Catalogue) -> list[Problem]:
     problems: list[Problem] = []
     with store.Cache(cat.book.cached_for, "checked") as cache:
         for (label, key), item in cat.records.items():
-            path = cat.book.record_path(label, key)
-            name, data = cat.book.relative(path), path.read_bytes()
+            name, data = cat.book.record_name(label, key), cat.book.record_path(label, key).read_bytes()
             faultless = functools.partial(is_faultless, name, data, item)
             if not cache.recall(store.digest(data), faultless):
                 problems += check_record_file(name, data, item)
@@ -154,16 +155,11 @@ def first_difference(text: str, expected: str) -> int:
 
 def check_stray_files(cat: Catalogue, label: str) -> list[Problem]:
     """A host's folder holds records and host.yaml, and nothing else."""
-    folder = cat.book.captures / label
-    problems = []
-    for path in sorted(folder.rglob("*")):
-        relative = path.relative_to(folder)
-        if path.is_dir() or path.name.startswith(".") or path == cat.book.host_path(label):
-            continue
-        if path.suffix == ".yaml" and len(relative.parts) == 2:
-            continue
+    folder, problems = cat.book.captures / label, []
+    for relative in stray(folder):
+        path = folder / relative
         name = cat.book.relative(path)
-        close = difflib.get_close_matches(relative.as_posix(), [f"{key}.yaml" for key in cat.snippets], n=1)
+        close = difflib.get_close_matches(relative, [f"{key}.yaml" for key in cat.snippets], n=1)
         near = f"; did you mean {close[0]}?" if close else ""
         problems.append(
             Problem(
@@ -176,13 +172,25 @@ def check_stray_files(cat: Catalogue, label: str) -> list[Problem]:
     return problems
 
 
+def stray(folder: Path) -> list[str]:
+    """Return the files below a host's folder whose places are no record's, each by its path in it."""
+    found = []
+    for parent, _, names in os.walk(folder):
+        inside = Path(parent).relative_to(folder).parts
+        for name in names:
+            is_record = name.endswith(".yaml") and (len(inside) == 1 or (not inside and name == "host.yaml"))
+            if not is_record and not name.startswith("."):
+                found.append("/".join((*inside, name)))
+    return sorted(found)
+
+
 def check_states(cat: Catalogue, states: States, strict_stale: Sequence[str]) -> tuple[list[Problem], list[Problem]]:
     """An orphan fails; stale and missing are notes, but fail for the labels of `strict_stale`."""
     problems: list[Problem] = []
     notes: list[Problem] = []
     faulty = {problem.path for problem in cat.problems}
     for (label, key), found in states.items():
-        path = cat.book.relative(cat.book.record_path(label, key))
+        path = cat.book.record_name(label, key)
         if found.kind == "orphan" and f"snippets/{key}.py" in faulty:
             continue  # the snippet is there and is named itself; its records are good once it can be read
         if found.kind == "orphan":

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from capture.host import LOCAL
 from capture.render.model import Absence
 from capture.render.site import Site
-from capture.render.text import listed
+from capture.render.text import listed, named
 from capture.snippet import Snippet, unmet_gates
 from capture.state import State, gate_words
 
@@ -61,7 +61,7 @@ def answers(site: Site, snippet: Snippet, *labels: str) -> tuple[str, ...]:
         gates = site.gates[label]
         for gate in unmet_gates(snippet, gates):
             said.setdefault(answer(gate, gates), []).append(site.titles[label])
-    return tuple(f"{words} on {listed(names)}" for words, names in said.items())
+    return tuple(f"{words} on {named(names)}" for words, names in said.items())
 
 
 def answer(gate: str, gates: Mapping[str, bool]) -> str:

@@ -6,12 +6,14 @@ from collections.abc import Callable
 from math import ceil, floor, log10
 from typing import Any
 
-from capture.render.plot_data import Bar, Group, Plot
-from capture.render.svg import EDGE, ROW, WIDTH, Part, box, cut, dot, line, wide, words
+from capture.render.plot_data import TIGHT, Bar, Group, Plot
+from capture.render.svg import EDGE, ROW, WIDTH, Part, box, cut, dot, line, ruling, wide, words
 
 COLOURS = 6
 INSET = 8.0  # of the scale, so that a dot at its end is whole
 STEP = 33.0
+TEXT = 17.0  # of a row, above its mark
+LONGEST = 4  # letters of a unit that has room at the scale
 FEW_DECADES = 1.2  # below that a log scale has lines at 2 and 5 too
 
 
@@ -20,29 +22,38 @@ def chart(plot: Plot) -> tuple[float, float, list[Part]]:
     place, numbers = scale(plot)
     begin = place(plot.baseline if plot.baseline is not None else 0.0) if not plot.log or plot.baseline else EDGE
     rows: list[Part] = []
+    spans: list[tuple[float, float]] = []
     y = 2.0
     for group in plot.groups:
         y, parts = head(group, y)
         rows += parts
         for bar in group.bars:
             rows += row(plot, bar, y, begin, place(bar.number))
+            spans.append((y + TEXT, y + STEP))
             y += STEP
         y += 10
+    spans[-1] = (spans[-1][0], y)
     axis: list[Part] = []
     for number in numbers:
-        x = place(number)
-        unit = plot.unit if len(plot.unit) == 1 else ""
-        axis += [line((x, 0), (x, y), "grid"), words(x, y + 13, f"{number:g}{unit}", "soft", anchor(x))]
+        x, said = place(number), f"{number:g}{unit(plot, number == numbers[-1])}"
+        axis += [ruling(x, spans, "grid"), words(x, y + 13, said, "soft", anchor(x, wide(said) / 2))]
     y += 18
     if plot.baseline is not None:
         said = f"{plot.baseline:g}: {plot.baseline_label}" if plot.baseline_label else f"from {plot.baseline:g}"
-        axis.append(line((begin, 0), (begin, y - 18), "base"))
+        axis.append(ruling(begin, spans, "base"))
         axis.append(words(begin, y + 12, cut(said, WIDTH - 2 * EDGE), "base-text", anchor(begin, wide(said) / 2)))
         y += ROW
     return WIDTH, y, [*axis, *rows]
 
 
-def anchor(x: float, half: float = 20) -> str:
+def unit(plot: Plot, last: bool) -> str:
+    """Return the unit behind a number of the scale: a short one behind each, a longer one behind the last."""
+    if not plot.unit or plot.unit in TIGHT:
+        return plot.unit
+    return f" {plot.unit}" if len(plot.unit) == 1 or (last and len(plot.unit) <= LONGEST) else ""
+
+
+def anchor(x: float, half: float) -> str:
     """Return where a text has to be held so that it stays inside."""
     return "start" if x < half else "end" if x > WIDTH - half else "middle"
 

@@ -48,7 +48,9 @@ def render(here: Visit, body: str, options: Mapping[str, Any], line: int, md: An
     asked = request.fence(body, options, here.site.catalogue)
     known = here.targets.setdefault(asked.snippet.id, set())
     uid = here.uid(asked.snippet)
-    view = card.card(here.site, asked, here.links, uid, indexed=not known)
+    view = None if known else here.views.get((asked.snippet.id, asked.host, asked.show, asked.lines))
+    if view is None or view.uid != uid:
+        view = card.card(here.site, asked, here.links, uid, indexed=not known)
     here.cards[uid] = view
 
     def highlight(text: str, first: int, block_id: str) -> str:

@@ -32,11 +32,9 @@ def of(here: Visit, topic_names: tuple[str, ...], text_day: str) -> Foot:
     text = here.page.text if here.page else ""
     named = pages.named_snippets(text)
     everything = bool(places.fences(text, TABLE))
-    days = [
-        item.captured
-        for (label, key), item in here.site.catalogue.records.items()
-        if label != LOCAL and (everything or key in named)
-    ]
+    catalogue = here.site.catalogue
+    found = catalogue.records.values() if everything else (item for key in named for item in catalogue.of_snippet(key))
+    days = [item.captured for item in found if item.host != LOCAL]
     tags = topics.listing(here.site, here.links, topic_names, named)
     return Foot(text_day, min(days, default=""), max(days, default=""), tags)
 

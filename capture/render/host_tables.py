@@ -139,11 +139,12 @@ def gates(here: Visit, label: str) -> Table:
 
 
 def results(here: Visit, label: str) -> Table:
-    """Every script: the state of its result on this host, the torch and day it was got, and how its claims stand."""
+    """Every script, captured ones first: the state of its result here, the torch and day it was got, and its claims."""
     site, cards = here.site, embedded(here, label)
     rows = []
-    for key, snippet in sorted(site.catalogue.snippets.items()):
-        item = site.catalogue.records.get((label, key))
+    records, scripts_of = site.catalogue.records, site.catalogue.snippets
+    for key in sorted(scripts_of, key=lambda key: ((label, key) not in records, key)):
+        snippet, item = scripts_of[key], records.get((label, key))
         verdicts = [entry.verdict for entry in judged(site, snippet, item)] if item else []
         holding, failing = verdicts.count("holds"), verdicts.count("fails")
         parts = [f"{holding} hold" if holding != 1 else "1 holds"] if holding else []

@@ -25,7 +25,7 @@ def formatter(source: str, _language: str, _class: str, md: Any) -> str:
         return markup.value(source, None, str(error), "error")
     line = here.inline_line(source)
     try:
-        return render(here, request.inline(source, here.site.catalogue))
+        return render(here, source)
     except CaptureError as error:
         message = request.texts(error.problems)
     # inlinehilite swallows what it does not know and leaves the code as it stands
@@ -67,9 +67,19 @@ def find(site: Site, asked: ValueRequest) -> Found:
     return Found(snippet.id, label, found.text, f"captured on {'; '.join(facts)}", state.kind)
 
 
-def render(here: Visit, asked: ValueRequest) -> str:
+def look(here: Visit, text: str) -> tuple[ValueRequest, Found]:
+    """Return what `ID VALUE[@HOST]` asks for and finds, once for a page; raises CaptureError as `find` does."""
+    words = " ".join(text.split())
+    if words not in here.values:
+        asked = request.inline(words, here.site.catalogue)
+        here.values[words] = asked, find(here.site, asked)
+    known: tuple[ValueRequest, Found] = here.values[words]
+    return known
+
+
+def render(here: Visit, text: str) -> str:
     """Return the value's HTML; raises CaptureError where the host has no record that holds it."""
-    found = find(here.site, asked)
+    asked, found = look(here, text)
     href = target(here, asked, found.label) if found.label else None
     return markup.value(found.text, href, found.title, found.kind)
 

@@ -17,6 +17,9 @@ from capture.render.text import day, printable
 Highlight = Callable[[str, int, str], str]
 """Takes source, the number of its first line and an id for the block; returns safe HTML."""
 
+JOINT = re.compile(r"(?<=[/_])(?=.)")
+LONGEST = 14  # letters of a word that a column of a table on a telephone has room for
+
 
 @functools.cache
 def environment() -> jinja2.Environment:
@@ -33,9 +36,9 @@ def environment() -> jinja2.Environment:
 
 
 def breakable(text: str) -> Markup:
-    """Return text that may break behind a slash or an underscore where it is too long for a telephone's column."""
-    parts = re.split(r"(?<=[/_])(?=.)", text) if len(text) > 24 else [text]
-    return Markup("<wbr>").join(parts)
+    """Return text whose words may break behind a slash or an underscore where one is too long for a narrow column."""
+    parts = (JOINT.split(part) if len(part) > LONGEST else [part] for part in re.split(r"(\s+)", text))
+    return Markup("").join(Markup("<wbr>").join(part) for part in parts)
 
 
 def card(view: Card, highlight: Highlight) -> str:

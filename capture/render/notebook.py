@@ -139,7 +139,7 @@ def heading(here: Visit, view: Card) -> str:
     """Return the line that stands above a code cell."""
     script = here.links.script(here.site.catalogue.snippets[view.snippet])
     path = f"[`{view.path}`]({script})" if script else f"`{view.path}`"
-    return f"\n**{marked(view.title)}** ({path}{f'; needs {view.needs}' if view.needs else ''})"
+    return f"\n**{marked(view.title)}** · {path}{f' · needs {view.needs}' if view.needs else ''}"
 
 
 def snippet(here: Visit, view: Card) -> Cell:

@@ -88,8 +88,7 @@ def filled(here: Visit, text: str, value: Callable[[inline.Found], str], lead: C
         if not mark:
             return span[0]
         try:
-            asked = request.inline(" ".join(span[2][mark.end() :].split()), here.site.catalogue)
-            return value(inline.find(here.site, asked))
+            return value(inline.look(here, span[2][mark.end() :])[1])
         except CaptureError:
             return span[0]
 

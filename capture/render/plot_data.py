@@ -13,7 +13,7 @@ from capture.render import steps
 from capture.render.plot_spec import CHARTS, LARGEST, Spec, Wanted
 from capture.render.site import Site
 from capture.render.steps import Step
-from capture.render.text import day, listed
+from capture.render.text import day, listed, named
 
 TIGHT = ("x", "×", "%")  # units that stand at their number
 
@@ -204,9 +204,12 @@ def strips(spec: Spec, column: Column) -> tuple[Strip, ...]:
 
 def sources(hosts: Iterable[Column]) -> str:
     """Say from which hosts and builds a plot is drawn."""
-    drawn = [f"{column.title} (torch {column.torch}, {column.captured})" for column in hosts if column.drawn]
-    shown = [*drawn[:6], *([f"{len(drawn) - 6} more, in the table"] if len(drawn) > 6 else [])]
-    return f"Drawn from the records of {'; '.join(shown)}." if drawn else "No host has captured this yet."
+    drawn = [column for column in hosts if column.drawn]
+    days = {column.captured for column in drawn}
+    each = [f"{item.title} (torch {item.torch}{f', {item.captured}' if len(days) > 1 else ''})" for item in drawn]
+    shown = [*each[:6], *([f"{len(each) - 6} more, in the table"] if len(each) > 6 else [])]
+    when = f"of {days.pop()}: " if len(days) == 1 else "of "
+    return f"Drawn from the records {when}{'; '.join(shown)}." if drawn else "No host has captured this yet."
 
 
 def absences(hosts: Iterable[Column]) -> str:
@@ -216,7 +219,7 @@ def absences(hosts: Iterable[Column]) -> str:
         if not column.drawn:
             words = listed(dict.fromkeys(word for reading in column.readings for word in reading.words))
             missing.setdefault(words, []).append(column.title)
-    return " ".join(f"Not drawn: {listed(titles)} ({words})." for words, titles in missing.items())
+    return " ".join(f"Not drawn: {named(titles)} ({words})." for words, titles in missing.items())
 
 
 def description(spec: Spec, hosts: list[Column]) -> str:

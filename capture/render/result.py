@@ -12,7 +12,7 @@ from capture.render import rerun
 from capture.render.links import Links
 from capture.render.model import Badge, Fact, Failure, Gate, Rerun, Result, Verdict
 from capture.render.site import Site
-from capture.render.text import bounded, day, listed
+from capture.render.text import bounded, day, named
 from capture.snippet import Snippet
 from capture.state import State
 
@@ -164,7 +164,8 @@ def verdicts(site: Site, snippet: Snippet, item: Record, judged: Judged) -> tupl
         for verdict in ("holds", "fails"):
             others = [one for (name, label), one in judged.items() if name == claim.id and label != item.host]
             names = [site.titles[one.host] for one in others if one.verdict == verdict]
-            more += [f"{verdict} on {listed(names)}"] if names else []
+            also = "also " if verdict == here.verdict else ""
+            more += [f"{also}{verdict} on {named(names)}"] if names else []
         kind, mark = MARKS[here.verdict]
         rows.append(Verdict(kind, mark, claim.says, "; ".join(more)))
     return tuple(sorted(rows, key=lambda row: row.kind == "scope"))

@@ -11,7 +11,7 @@ import itertools
 import re
 import unicodedata
 import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree
 
@@ -121,6 +121,12 @@ def box(x: float, y: float, width: float, height: float, name: str) -> Part:
 def line(start: tuple[float, float], end: tuple[float, float], name: str) -> Part:
     """Return a line between two points."""
     return lambda axes: axes.plot((start[0], end[0]), (start[1], end[1]), gid=f"{PREFIX}{name}", clip_on=False)
+
+
+def ruling(x: float, spans: Sequence[tuple[float, float]], name: str) -> Part:
+    """Return a vertical line in pieces, so that none of it runs through the texts between them."""
+    heights = [height for span in spans for height in (*span, float("nan"))]
+    return lambda axes: axes.plot([x] * len(heights), heights, gid=f"{PREFIX}{name}", clip_on=False)
 
 
 def dot(x: float, y: float, name: str) -> Part:

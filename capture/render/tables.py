@@ -44,15 +44,15 @@ def hosts(here: Visit) -> Table:
         rows.append(
             (
                 Cell(site.titles[label], here.links.host(label), tags={"gate": tuple(gates)}),
-                Cell(label),
                 Cell(chip(site.catalogue.hosts[label])),
                 Cell(site.catalogue.newest(label).torch or "none"),
                 Cell(", ".join(gates) or "none"),
                 Cell(str(len(found))),
                 Cell(day(newest), order=newest),
+                Cell(label),
             )
         )
-    names = ("host", "label", "chip", "torch", "gates open", "results", "newest")
+    names = ("host", "chip", "torch", "gates open", "results", "newest", "label")
     return Table("Hosts", head(*names), tuple(rows), ("gate",), "No host has captured yet.")
 
 

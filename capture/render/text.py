@@ -84,3 +84,9 @@ def listed(names: Iterable[str]) -> str:
     if len(items) > 1:
         items = [f"“{item}”" if "," in item else item for item in items]
     return f"{', '.join(items[:-1])} and {items[-1]}" if len(items) > 1 else "".join(items)
+
+
+def named(titles: Iterable[str]) -> str:
+    """Return hosts as `listed` does; one alone stands in quotes too, or its comma would make it two."""
+    items = list(titles)
+    return f"“{items[0]}”" if len(items) == 1 and "," in items[0] else listed(items)

@@ -60,8 +60,18 @@ class Visit:
         # What was drawn, by the card's id or the table's name, so that a copy of the page need not draw it again.
         self.cards: dict[str, Card] = {}
         self.tables: dict[str, Any] = {}
+        self.copied: str | None = None  # the page's copy in Markdown, once it is made
+        self.whole = False
+        self.laid = False  # whether it lies in the site already
+        # What was worked out before: cards by what was asked for, and values by their text.
+        self.views: dict[object, Card] = {}
+        self.values: dict[str, Any] = {}
         self.fences = list(places.fences(page.text)) if page else []
         self.inlines = list(places.inlines(page.text)) if page else []
+
+    def skip(self, copied: str) -> None:
+        """Take a page as rendered before, when nothing was wrong with it, and with it its copy."""
+        self.copied, self.whole = copied, True
 
     def uid(self, snippet: Snippet) -> str:
         """Return an id for the next card of a snippet, unique on the page."""
@@ -106,6 +116,8 @@ class Visit:
 
     def done(self, rendered: str) -> list[Problem]:
         """Return the problems of the finished page, in the order of its lines."""
+        if self.whole:
+            return []
         found = [problem for sign, problem in self.problems if sign in rendered]
         if self.page:
             found += [Problem(self.page.path, place.line, BAD_FENCE, "page") for place in self.fences]

@@ -106,7 +106,7 @@ def read_record(book: Handbook, label: str, snippet_id: str, cache: Cache | None
     path = book.record_path(label, snippet_id)
     if not path.exists():
         return None
-    name, advice = book.relative(path), recapture_advice(label, snippet_id)
+    name, advice = book.record_name(label, snippet_id), recapture_advice(label, snippet_id)
     data = read_bytes(path, name)
     if cache is not None:
         with contextlib.suppress(CaptureError, shape.ShapeError):

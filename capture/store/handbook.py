@@ -28,11 +28,7 @@ class Handbook:
     def __init__(self, root: Path, cached_for: Path | None = None) -> None:
         self.root = root
         self.cached_for = cached_for or root
-
-    @property
-    def captures(self) -> Path:
-        """The folder that holds one folder a host."""
-        return self.root / CAPTURES
+        self.captures = root / CAPTURES  # holds one folder a host
 
     def snippet_paths(self) -> list[Path]:
         """Return every snippet file, sorted; helpers beside snippets have no header and are told by `imports`."""
@@ -48,7 +44,11 @@ class Handbook:
 
     def record_path(self, label: str, snippet_id: str) -> Path:
         """Return where the record of a snippet on a host lies."""
-        return self.captures / label / f"{snippet_id}.yaml"
+        return self.captures.joinpath(label, f"{snippet_id}.yaml")
+
+    def record_name(self, label: str, snippet_id: str) -> str:
+        """Return that place as it is shown to people, without a Path, of which thousands take their time."""
+        return f"{CAPTURES}/{label}/{snippet_id}.yaml"
 
     def host_path(self, label: str) -> Path:
         """Return where the facts of a host lie."""

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import functools
+import itertools
+import json
 import re
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -17,6 +19,10 @@ from capture.record import Record
 CONFLICT = re.compile(r"^(<{7}|={7}|>{7}|\|{7})( |$)", re.MULTILINE)
 NUMBER = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?|0o[0-7]+")  # of YAML 1.2
 LINE_END = re.compile(r"[\r\x85\u2028\u2029]")
+# Fields of which every record has a value of its own, and tables that stand on one line.
+OWN = frozenset(["snippet", "source_sha256", "content_sha256", "stdout", "stderr", "diagnostics"])
+FLOWS = frozenset(["gates", "threads", "packages", "limits", "runs", "conditions"])
+END = "\n...\n"
 PARSER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 PLAIN: Any = yaml.SafeLoader("")  # resolves plain scalars as YAML 1.1 does, so that `no` reads as a bool and is refused
 
@@ -73,18 +79,36 @@ def dump(data: Mapping[str, Any]) -> str:
 
 
 def record_text(item: Record) -> str:
-    """Return the exact text of a record's file."""
+    """Return the exact text of a record's file.
+
+    It is written part by part: what a host says of itself stands in each of its records, and is dumped once.
+    """
     plain = record.encode(item)
-    environment = plain["environment"]
-    for name in ("gates", "threads", "packages", "limits"):
-        if name in environment:
-            environment[name] = FlowMapping(environment[name])
-    for name in ("runs", "conditions"):
-        if name in plain:
-            plain[name] = FlowMapping(plain[name])
-    for name, part in plain.get("elided", {}).items():
-        plain["elided"][name] = FlowMapping(part)
-    return dump(plain)
+    written = [
+        dump({name: plain[name] for name in names})
+        if own
+        else "".join(part(name, json.dumps(plain[name])) for name in names)
+        for own, names in itertools.groupby(plain, OWN.__contains__)
+    ]
+    text = "".join(written)
+    # A field that ends in blank lines ends its document with a mark, which belongs at the end of the file alone.
+    whole = END not in text.removesuffix(END)
+    return text if whole else dump({name: flowing(name, value) for name, value in plain.items()})
+
+
+@functools.lru_cache(maxsize=1024)
+def part(name: str, value: str) -> str:
+    """Return the text of a field that other records have in common, given as JSON."""
+    return dump({name: flowing(name, json.loads(value))})
+
+
+def flowing(name: str, data: Any) -> Any:
+    """Return the value of a field with its short tables on one line."""
+    if name in FLOWS:
+        return FlowMapping(data)
+    if name in ("environment", "elided"):
+        return {inner: FlowMapping(of) if inner in FLOWS or name == "elided" else of for inner, of in data.items()}
+    return data
 
 
 def host_text(item: Host) -> str:

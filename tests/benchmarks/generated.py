@@ -58,7 +58,8 @@ def fill(root: Path, model: Record) -> int:
     snippets, problems = store.read_snippets(book)
     assert not problems, problems
     for number, snippet in enumerate(snippets.values()):
-        store.write_record(book, current(model, snippet, printed(number)))
+        item = current(model, snippet, printed(number))
+        write(book.record_path(item.host, item.snippet), store.record_text(item))
     return len(snippets)
 
 

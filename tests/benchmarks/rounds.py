@@ -5,8 +5,10 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks.table import Faster, Row, Within
@@ -47,11 +49,41 @@ def timed(action: Callable[[], object], before: Callable[[], object] | None = No
     return measure
 
 
+@dataclass(frozen=True)
+class Usage:
+    """What a command took: seconds by the clock, and the most memory that it or one of its processes held."""
+
+    seconds: float
+    megabytes: float
+
+
+def clean_environment(more: Mapping[str, str]) -> dict[str, str]:
+    """Return the environment of a plain shell, with some more variables."""
+    return {name: value for name, value in os.environ.items() if name not in DROPPED} | dict(more)
+
+
+def used(*arguments: str | Path, cwd: Path, env: Mapping[str, str], codes: Sequence[int] = (0,)) -> Usage:
+    """Run this interpreter and return what that took; raises RuntimeError where it ends with another exit code."""
+    with tempfile.TemporaryFile() as said:
+        started = time.perf_counter()
+        child = subprocess.Popen(
+            [sys.executable, *map(str, arguments)], cwd=cwd, env=clean_environment(env), stdout=said, stderr=said
+        )
+        _, status, usage = os.wait4(child.pid, 0)
+        seconds = time.perf_counter() - started
+        child.returncode = os.waitstatus_to_exitcode(status)
+        said.seek(0)
+        text = said.read().decode("utf-8", "replace")
+    if child.returncode not in codes:
+        raise RuntimeError(f"{' '.join(map(str, arguments))}: exit {child.returncode}\n{text}")
+    return Usage(seconds, usage.ru_maxrss / 1024)
+
+
 def python(*arguments: str | Path, cwd: Path | None = None) -> str:
     """Run this interpreter with arguments and return what it printed; raises RuntimeError where it fails."""
-    env = {name: value for name, value in os.environ.items() if name not in DROPPED}
     done = subprocess.run(
-        [sys.executable, *map(str, arguments)], cwd=cwd, env=env, capture_output=True, text=True, check=False,
+        [sys.executable, *map(str, arguments)],
+        cwd=cwd, env=clean_environment({}), capture_output=True, text=True, check=False,
     )  # fmt: skip
     if done.returncode:
         raise RuntimeError(f"{arguments[0]} {arguments[1]}: exit {done.returncode}\n{done.stdout}{done.stderr}")

@@ -65,13 +65,35 @@ class Grows:
 
 
 @dataclass(frozen=True)
+class Holds:
+    """Wanted: ours holds at most so many `megabytes` of memory; the other is only named."""
+
+    megabytes: float
+
+    def of(self, ours: float, _: float) -> float:
+        """Return how much ours holds."""
+        return ours
+
+    def met(self, measured: float) -> bool:
+        """Tell whether that is little enough."""
+        return measured <= self.megabytes
+
+    def words(self) -> tuple[str, str]:
+        """Return the unit of what is measured, and what is wanted."""
+        return " MB", f"at most {self.megabytes:g} MB"
+
+
+Wanted = Faster | Within | Grows | Holds
+
+
+@dataclass(frozen=True)
 class Row:
     """One comparison: what was measured in each round, ours and the other's of the same round."""
 
     ours: str
     theirs: str
     rounds: tuple[tuple[float, float], ...]
-    wanted: Faster | Within | Grows
+    wanted: Wanted
 
     @property
     def measured(self) -> float:

@@ -1,0 +1,74 @@
+"""What a page's file shows besides its text: contents, nav, templates. Its pages and plugins are those of MkDocs."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from jinja2 import bccache
+
+from capture import store
+
+# Settings that no page shows but through its place, its links and its nav.
+NOT_SHOWN = ("theme", "plugins", "hooks", "docs_dir", "site_dir", "exclude_docs", "draft_docs", "not_in_nav", "watch")
+
+
+def token(entry: Any) -> dict[str, Any]:
+    """Return an entry of a table of contents as Markdown gave it."""
+    children = [token(child) for child in entry.children]
+    return {"name": entry.title, "id": entry.id, "level": entry.level, "children": children}
+
+
+def site(config: Any, files: Any, nav: Any) -> list[Any]:
+    """Return all that every page shows of the site: settings, the pages' titles, the nav, the templates."""
+    settings = {name: value for name, value in config.items() if name not in NOT_SHOWN}
+    plugins = {name: dict(getattr(plugin, "config", {})) for name, plugin in config.plugins.items()}
+    theme = {**dict(config.theme), "locale": str(config.theme.locale)}
+    pages = [file.page for file in files.documentation_pages() if file.page]
+    titles = [(page.file.src_uri, page.title, meta(page)) for page in pages]
+    return [settings, plugins, theme, titles, branches(nav.items), list(templates(config.theme.dirs))]
+
+
+def meta(page: Any) -> dict[str, Any]:
+    """Return what a page says of itself, without what our own hooks note there for a while."""
+    return {name: value for name, value in page.meta.items() if not name.startswith("captured_")}
+
+
+def branches(items: list[Any]) -> list[Any]:
+    """Return the tree of sections, pages and links."""
+    return [[item.title, branches(item.children) if item.children else getattr(item, "url", "")] for item in items]
+
+
+def templates(folders: Iterable[str]) -> Iterator[tuple[str, int, int]]:
+    """Yield what tells one version of each template from the next."""
+    for folder in folders:
+        for parent, inner, names in os.walk(folder):
+            inner[:] = [name for name in inner if name not in (".icons", "assets")]
+            for name in names:
+                path = Path(parent, name)
+                found = path.stat()
+                yield str(path), found.st_size, found.st_mtime_ns
+
+
+def index_of(plugins: Mapping[str, Any]) -> list[Any] | None:
+    """Return the entries of the search index so far, or None where no such plugin is known."""
+    found = (getattr(getattr(plugin, "search_index", None), "entries", None) for plugin in plugins.values())
+    return next((entries for entries in found if isinstance(entries, list)), None)
+
+
+class Bytecode(bccache.BytecodeCache):
+    """Compiled templates, of which Jinja sees that their source is the same."""
+
+    def __init__(self, cache: store.Cache) -> None:
+        self.cache = cache
+
+    def load_bytecode(self, bucket: bccache.Bucket) -> None:
+        """Fill a bucket with what is known."""
+        if known := self.cache.get(bucket.key):
+            bucket.bytecode_from_string(bytes.fromhex(known))
+
+    def dump_bytecode(self, bucket: bccache.Bucket) -> None:
+        """Keep what was compiled."""
+        self.cache.put(bucket.key, bucket.bytecode_to_string().hex())

@@ -1,0 +1,79 @@
+"""The floor for the site: the same pages as one would write them for MkDocs and Material alone, cards in fences."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+from benchmarks import lessons
+from benchmarks.generated import write
+from capture import catalogue, store
+from capture.render import card, host_page, site
+from capture.render.links import Links
+from capture.render.model import Card, Panel, Result
+from capture.render.pages import without_front_matter
+from capture.render.plain import badge, copy, fenced, whole
+from capture.render.request import Request
+from capture.render.site import Site
+from capture.render.visit import Page, Visit
+
+OURS = re.compile(r"^hooks:.*\n|^ +(?:custom_inline|custom_fences):\n(?:^ {8,}.*\n)*", re.MULTILINE)
+
+
+def write_site(book: store.Handbook, folder: Path, count: int) -> None:
+    """Write a handbook's pages as plain Markdown into a folder, with its theme, extensions and search."""
+    shutil.copytree(book.root / "docs" / "assets", folder / "docs" / "assets")
+    shutil.copytree(book.root / "overrides", folder / "overrides")
+    config = OURS.sub("", (book.root / "mkdocs.yml").read_text("utf-8")).replace("watch: [snippets]\n", "")
+    # Two entries that are left without options.
+    config += f"\nnot_in_nav: |\n  /{host_page.HOSTS}/\n"
+    write(folder / "mkdocs.yml", re.sub(r"(pymdownx\.(?:inlinehilite|superfences)):\n", r"\1\n", config))
+    shutil.copyfile(book.root / "docs" / "index.md", folder / "docs" / "index.md")
+    known = site.of(catalogue.read(book), site.settings(store.read_site_config(book)))
+    for number in range(count):
+        write(folder / "docs" / f"{lessons.name_of(number)}.md", lesson(known, number, count))
+    for name, text in host_page.texts(known, listed=False).items():  # a page for each host comes with ours
+        here = Visit(known, Page(f"docs/{name}", text))
+        head, records = text.removesuffix(without_front_matter(text)), here.links.view(f"{store.CAPTURES}/")
+        body = copy(here, without_front_matter(text)).replace("](../../captures/", f"]({records}")
+        write(folder / "docs" / name, head + body)
+
+
+def lesson(known: Site, number: int, count: int) -> str:
+    """Return a page with its numbers typed, and its card as text."""
+    key = lessons.name_of(number)
+    snippet = known.catalogue.snippets[key]
+    links = Links(known.settings, None, f"docs/{key}.md")
+    view = card.card(known, Request(snippet, None, "both", None), links, "uid")
+    return lessons.page(number, count, "\n\n".join(parts(view)), list(lessons.typed(number)))
+
+
+def parts(view: Card) -> Iterator[str]:
+    """Yield the paragraphs of a card, with all the text that ours shows."""
+    yield f"**{view.title}** `{view.path}` [download]({view.actions.download}){{ download }}"
+    if view.source:
+        yield fenced(view.source.text, 'python linenums="1"')
+    for panel in view.panels:
+        yield f'=== "{panel.title}"'
+        yield from (indented(text) for text in panel_parts(panel))
+    yield f"run it: `{view.by_hand}` · capture it: `{view.by_tool}`"
+    acts = view.actions
+    yield f"[edit snippet]({acts.edit_snippet}) [edit page]({acts.edit_page}) [report an issue]({acts.report})"
+
+
+def panel_parts(panel: Panel) -> Iterator[str]:
+    """Yield the paragraphs of one host."""
+    view = panel.result
+    assert isinstance(view, Result)
+    yield f"{badge(view.badge)}. [record]({view.record})"
+    yield fenced(whole(view.stdout), "text")
+    yield "\n".join(f"- **{one.mark}** {one.says} {one.more}".rstrip() for one in view.verdicts)
+    yield '??? note "environment"'
+    yield indented("\n".join(f"{fact.name}\n:   {fact.value}\n" for fact in view.facts).rstrip("\n"))
+
+
+def indented(text: str) -> str:
+    """Return a block as the content of a tab or an admonition."""
+    return "\n".join(f"    {line}" if line else "" for line in text.split("\n"))
