@@ -143,7 +143,7 @@ def test_a_shallow_clone_says_only_what_it_knows(tmp_path: Path, depth: int) -> 
 
 
 def test_every_page_fetches_what_its_end_looks_like() -> None:
-    """The style of tables comes with tables only, so nothing else may stand in it: not the end of a page, not a term."""
+    """The style of tables comes with tables only, so nothing else may stand in it: no end of a page, no term."""
     styles = re.sub(r"/\*.*?\*/", "", (REPOSITORY / "docs/assets/tables.css").read_text("utf-8"), flags=re.DOTALL)
     heads = [head.strip() for head in re.findall(r"([^{};]+)\{", styles) if not head.strip().startswith("@")]
     assert heads
