@@ -6,7 +6,7 @@ import dataclasses
 import hashlib
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -66,6 +66,18 @@ class Host:
     virtualization: str | None = field(metadata=about("hypervisor or container kind; null on bare metal"))
     reasons: Mapping[str, str]
     fingerprint: str = field(metadata=about("SHA-256 over the hardware facts above"))
+
+
+def also_known(here: Host, others: Iterable[Host]) -> str:
+    """Return a clause that names the other labels of the same hardware, or nothing."""
+    same = sorted(item.label for item in others if item.label not in (here.label, LOCAL) and same_machine(item, here))
+    return f"; the same hardware as {' and '.join(same)}, so this is for other software on it" if same else ""
+
+
+def same_machine(known: Host, here: Host) -> bool:
+    """Tell whether two hosts are one machine by their fingerprint; a machine that tells nothing equals nothing."""
+    told = here.cpu.model or here.cpu.part or here.accelerators
+    return bool(told) and known.fingerprint == fingerprint(here)
 
 
 def fingerprint(host: Host) -> str:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
-from capture import assemble, bundle, catalogue, compare, decisions, host, preparation, redact, runner, store
+from capture import assemble, bundle, catalogue, compare, decisions, host, redact, runner, store
 from capture.catalogue import Catalogue
 from capture.check import rules
 from capture.errors import CaptureError, HostRefused, PrivacyRefused, Problem, nearest
@@ -97,7 +97,7 @@ def require_fit(came: Bundle, cat: Catalogue, others: Iterable[Bundle]) -> None:
     if lost := [problem for problem in cat.problems if problem.path == facts]:
         raise CaptureError(*lost)
     known = cat.hosts.get(label) or next((other.host for other in others if other.host.label == label), None)
-    if known is not None and not preparation.same_machine(host.identified(known), came.host):
+    if known is not None and not host.same_machine(host.identified(known), came.host):
         differ = "; ".join(host.differences(known, came.host)) or "neither tells what it is"
         raise HostRefused(
             f'{came.name}: label "{label}" names another machine here ({differ}); where it was captured choose a new '
@@ -126,8 +126,10 @@ def judge(key: str, item: Record, cat: Catalogue, faulty: bool, accept_failure: 
     """Decide about one record."""
     snippet, old = cat.snippets.get(key), cat.records.get((item.host, key))
     if snippet is None:
-        why = "the snippet here is faulty; mend it" if faulty else f"no such snippet here{nearest(key, cat.snippets)}"
-        return Taken(key, "left out", f"{why}; update this handbook, then import again")
+        if faulty:
+            return Taken(key, "left out", "the snippet here is faulty; mend it, then import again")
+        near = nearest(key, cat.snippets)
+        return Taken(key, "left out", f"no such snippet here; update this handbook, then import again{near}")
     if item == old:
         return Taken(key, "unchanged")
     failure = "" if item.status == "ok" else assemble.failure_words(item)

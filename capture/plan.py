@@ -17,6 +17,7 @@ from capture.snippet import Snippet, unmet_dependencies, unmet_gates
 RETRIED = ("timeout", "crashed", "out_of_memory")
 NOT_INSTALLED = "is not installed"
 TORCH = re.compile(r"torch(?![\w.-])")
+BUILD_KIND = re.compile(r"\+(cpu|cu|rocm|xpu)")  # in the local part of a version: 2.14.1+cu130
 
 
 @dataclass(frozen=True)
@@ -75,6 +76,26 @@ def reason(snippet: Snippet, item: Record | None, interpreter: Interpreter, forc
         if interpreter.packages.get(name) != version:
             return f"{name} {version} -> {interpreter.packages.get(name) or 'none'}"
     return ""
+
+
+def other_software(label: str, records: Iterable[Record], torch: str | None) -> str:
+    """Say why an interpreter's torch cannot be that of a label, or nothing: an upgrade is welcome, all else a mix-up.
+
+    A label is one machine with one software environment, so that neither an older torch nor another build of it
+    replaces what the label's own environment has captured.
+    """
+    known = {item.environment.torch for item in records if item.environment.torch}
+    if not torch or not known or not all(map(versions.is_version, (*known, torch))):
+        return ""
+    newest = max(known, key=versions.key)
+    kinds = [BUILD_KIND.search(version) for version in (newest, torch)]
+    other = all(kinds) and len({kind[1] for kind in kinds if kind}) > 1
+    if not other and versions.key(torch.partition("+")[0]) >= versions.key(newest.partition("+")[0]):
+        return ""
+    return (
+        f'label "{label}" has results of torch {newest}, and this interpreter has {torch}; '
+        f"name that of the label with --python PATH, or take a label for this one: --host {label}-NAME"
+    )
 
 
 def unmet_software(snippet: Snippet, interpreter: Interpreter) -> tuple[str, ...]:

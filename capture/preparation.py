@@ -13,7 +13,7 @@ from pathlib import Path
 from capture import catalogue, host, plan, redact, shard, store
 from capture.catalogue import Catalogue
 from capture.errors import CaptureError, HostBroken, HostRefused, Problem
-from capture.host import LOCAL, Host
+from capture.host import LOCAL, Host, same_machine
 from capture.plan import Plan
 from capture.probe import facts, system, torch_probe
 from capture.probe.interpreter import Interpreter, Reader
@@ -74,6 +74,8 @@ def decide(
     moved = known is not None and not facts.same_processor(known)
     if moved and label != LOCAL:
         refuse(known, label)
+    if label != LOCAL and (other := plan.other_software(label, records.values(), interpreter.torch)):
+        raise HostRefused(other)
     if moved:  # the folder of whoever works here; results of another machine are no longer of this one
         records = {}
     gates = None if force else recorded_gates(records.values(), interpreter)
@@ -161,12 +163,6 @@ def recorded_gates(records: Iterable[Record], interpreter: Interpreter) -> Mappi
     if not any(gates.get(name) for name in ("cuda", "rocm", "xpu", "xla")) and any(map(os.path.exists, DEVICE_SIGNS)):
         return None
     return {name: holds for name, holds in gates.items() if holds or name not in SOFTWARE_GATES}
-
-
-def same_machine(known: Host, here: Host) -> bool:
-    """Tell whether two hosts are one machine by their fingerprint; a machine that tells nothing equals nothing."""
-    told = here.cpu.model or here.cpu.part or here.accelerators
-    return bool(told) and known.fingerprint == host.fingerprint(here)
 
 
 def refuse(known: Host | None, label: str, here: Host | None = None) -> None:

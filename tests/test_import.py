@@ -147,7 +147,8 @@ def test_a_record_of_an_unknown_snippet_is_left_out(project: Project) -> None:
     """`check` would call it an orphan; the others are taken, and the nearest name is told."""
     done = take(project, made(project), record("demo/ones", LABEL, source_sha256="1" * 64))
     assert done.code == 1
-    assert 'left out   demo/ones: no such snippet here; did you mean "demo/one"?; update this handbook' in done.out
+    assert "left out   demo/ones: no such snippet here; update this handbook, then import again" in done.out
+    assert '; did you mean "demo/one"?' in done.out
     assert done.added == (RECORD, f"docs/captures/{LABEL}/host.yaml")
 
 

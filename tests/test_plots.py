@@ -160,7 +160,7 @@ def test_a_plot_that_no_host_can_make_says_so(book: Handbook) -> None:
     book.write("snippets/x/new.py", (book.root / "snippets/x/speed.py").read_text("utf-8"))
     _, problems = book.page(fence(BARS.replace("x/speed", "x/new")))
     assert [(problem.rule, problem.message) for problem in problems] == [
-        ("missing", "no host has a record of x/new; capture it: capture run x/new --host zen")
+        ("missing", "no published host has a record of x/new; capture it: capture run x/new --host zen")
     ]
 
 

@@ -241,7 +241,7 @@ def test_nothing_captured_at_all(tmp_path):
 @pytest.mark.parametrize(
     ("options", "broken"),
     [
-        ({}, "no host has a record of x/speed; capture it: capture run x/speed --host epyc"),
+        ({}, "no published host has a record of x/speed; capture it: capture run x/speed --host epyc"),
         ({"host": "h200"}, "no record of x/speed on h200; capture it there: capture run x/speed --host h200"),
         ({"show": "source"}, ""),
     ],
@@ -264,9 +264,19 @@ def test_commands_and_environment(tmp_path):
     snippet = script("print(1)\n", needs=["!cuda", "module:numpy"], env={"LEVEL": "9 9"})
     view, _, _ = build(tmp_path, [], {"x/v": snippet})
     assert view.by_hand == "LEVEL='9 9' python snippets/x/v.py"
+
     assert view.by_tool == "capture run x/v"
     assert view.sets == "LEVEL='9 9'"
     assert view.needs == "a host without cuda, the module numpy"
+
+
+def test_by_hand_from_the_folder_of_what_it_reads(tmp_path):
+    """A script that opens a file beside it is run from there."""
+    (tmp_path / "snippets/x").mkdir(parents=True)
+    (tmp_path / "snippets/x/data.txt").write_text("1")
+    snippet = script('print(open("data.txt").read())\n', files=["data.txt"], env={"LEVEL": "9"})
+    view, _, _ = build(tmp_path, [], {"x/v": snippet})
+    assert view.by_hand == "cd snippets/x && LEVEL=9 python v.py"
 
 
 def test_addresses(tmp_path):

@@ -65,8 +65,57 @@ def test_new_label_writes_the_facts_and_says_so(project: Project) -> None:
 def test_a_new_label_close_to_a_known_one_is_pointed_out(project: Project) -> None:
     """A slip begins another host; whoever made it sees so at once."""
     project.run("--host", "desk-cpu")
-    assert 'host.yaml; did you mean "desk-cpu"?' in project.run("--host", "desk-cup").out
-    assert "did you mean" not in project.run("--host", "h200").out
+    slip = project.run("--host", "desk-cup").out
+    assert (
+        'host.yaml; the same hardware as desk-cpu, so this is for other software on it; did you mean "desk-cpu"?'
+        in slip
+    )
+    other = project.run("--host", "h200").out
+    assert "the same hardware as desk-cpu and desk-cup" in other and "did you mean" not in other
+    edit_host(project, "desk-cpu", other_processor)
+    edit_host(project, "desk-cup", other_processor)
+    assert (
+        "wrote docs/captures/rome/host.yaml; the same hardware as h200" in project.capture("host", "init", "rome").out
+    )
+    edit_host(project, "h200", other_processor)
+    edit_host(project, "rome", other_processor)
+    assert "the same hardware" not in project.run("--host", "elsewhere").out
+
+
+def installed(folder: Path, version: str) -> str:
+    """Return an interpreter with a torch of some version, which imports."""
+    return bare_interpreter(folder, {
+        "torch/__init__.py": "from torch.version import __version__",
+        "torch/version.py": f'__version__ = "{version}"\n',
+        f"torch-{version}.dist-info/METADATA": f"Metadata-Version: 2.1\nName: torch\nVersion: {version}\n",
+    })  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "refused"),
+    [
+        ("2.14.1+cu130", "2.13.0+cpu", True),
+        ("2.13.0+cpu", "2.13.0+cu130", True),
+        ("2.14.1", "2.13.0", True),
+        ("2.13.0+cpu", "2.14.1+cpu", False),
+        ("2.13.0+cu126", "2.13.0+cu130", False),
+        ("2.13.0+cpu", "2.13.0+cpu", False),
+    ],
+)
+def test_other_software_under_a_label_is_refused(tmp_path: Path, before: str, after: str, refused: bool) -> None:
+    """A forgotten --python replaces no record of another build or a newer torch; an upgrade is welcome."""
+    project = Project(tmp_path / "book")
+    project.snippet("demo/plain", 'print("plain")', dependencies=["torch>=2.2"])
+    first = project.capture("run", "--host", "desk", "--python", installed(tmp_path / "one", before))
+    assert first.code == 0 and project.record("demo/plain", "desk").environment.torch == before
+    second = project.capture("run", "--host", "desk", "--python", installed(tmp_path / "other", after), "--force")
+    if not refused:
+        assert second.code == 0, second.text
+        return
+    assert (second.code, second.untouched) == (2, True)
+    assert f'label "desk" has results of torch {before}, and this interpreter has {after}' in second.err
+    assert "name that of the label with --python PATH, or take a label for this one" in second.err
+    assert project.capture("run", "--python", installed(tmp_path / "third", after)).code == 0
 
 
 def test_an_edited_fingerprint_is_written_again(project: Project) -> None:

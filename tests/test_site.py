@@ -74,7 +74,9 @@ def test_a_strict_build(tmp_path):
             id="site-dup-id",
         ),
         pytest.param(
-            "# A\n\n```capture\nx/new\n```\n", "docs/index.md:3: no host has a record of x/new", id="render-not-run"
+            "# A\n\n```capture\nx/new\n```\n",
+            "docs/index.md:3: no published host has a record of x/new",
+            id="render-not-run",
         ),
     ],
 )

@@ -24,6 +24,7 @@ from capture.probe import conditions, cpu_conditions
 from capture.probe.conditions import Reading
 from capture.record import Conditions, Runs
 from capture.render import result
+from capture.report import summary
 from capture.runner import Options, Result
 
 RATIO = {"values": {"slowdown": r"slowdown ([\d.]+|-|\w+)x"}, "compare": {"ratio": {"slowdown": 2.0}, "spread": 1.25}}
@@ -289,3 +290,15 @@ def test_a_timing_of_a_hybrid_host_is_recorded_so(tmp_path: Path, monkeypatch: p
     found, _ = take(tmp_path, monkeypatch, ["2.0", "2.0", "2.0"])
     assert found.record is not None and found.record.conditions is not None
     assert found.record.conditions.cores == "hybrid, unpinned"
+
+
+def test_refusals_alike_are_told_once() -> None:
+    """Of several whose reasons differ in numbers alone one is told in full, and the others are named."""
+    said = "busy host: other processes kept {} CPUs busy (limit 0.25)"
+    results = [Result(f"x/{name}", "refused", said.format(name / 10), 20.0) for name in range(3)]
+    results.append(Result("x/other", "refused", "its repetitions disagree", 1.0))
+    lines = summary.told(results)
+    assert len(lines) == 3
+    assert lines[0].endswith(f"x/0 (20.0 s): {said.format(0.0)}")
+    assert lines[1].strip() == "for the like: x/1, x/2"
+    assert "x/other" in lines[2]

@@ -47,7 +47,7 @@ def new(context: typer.Context, name: Annotated[str, typer.Argument(metavar="CHA
     if path.exists():
         raise CaptureError(f"{book.relative(path)} exists; choose another name")
     store.write_text(book, path, TEMPLATE.format(title=bare.split("/")[1].replace("_", " ")))
-    say(f"wrote {book.relative(path)}; try it: python {book.relative(path)}; then: capture run {bare}")
+    say(f"wrote {book.relative(path)}; fill it in, then: capture run {bare}")
 
 
 def prune(

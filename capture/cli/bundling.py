@@ -60,7 +60,7 @@ def bundle(
         raise CaptureError(f"--output {output}: is a folder; name a file in it")
     store.write_bytes(book, path, bundles.pack(host, {"host": facts, **texts}))
     packed = f"{plural(len(names), 'record')} of {host}, {-(-path.stat().st_size // 1024):,} KiB"
-    say(f"wrote {path.name}: {packed}; where the handbook is: capture import FILE")
+    say(f"wrote {output or path.name}: {packed}; where the handbook is: capture import FILE")
 
 
 def require_sound(cat: Catalogue, label: str, texts: Mapping[str, str]) -> None:

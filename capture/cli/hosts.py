@@ -9,8 +9,9 @@ import typer
 
 from capture import preparation, shape, store
 from capture.cli.context import complain, handbook, say
+from capture.cli.outcome import known_host
 from capture.errors import EXIT_ATTENTION, CaptureError
-from capture.host import Host, check_label, identified
+from capture.host import Host, also_known, check_label, identified, same_machine
 from capture.probe import facts
 from capture.probe.interpreter import this_interpreter
 from capture.probe.torch_probe import TorchFacts, TorchRequest, probe_torch
@@ -111,12 +112,13 @@ def init(
     here = report(label, python)[0].host
     if known is not None:  # an edited fingerprint says nothing; the facts do
         known = identified(known)
-    if known is not None and not preparation.same_machine(known, here):
+    if known is not None and not same_machine(known, here):
         preparation.refuse(known, label, here)
     here = dataclasses.replace(here, title=title or (known.title if known else here.title))
     changed = preparation.keep_host(book, here)
     path = book.relative(book.host_path(label))
-    say(f"{'wrote' if changed else 'unchanged:'} {path}; now capture: capture run --host {label}")
+    twins = also_known(here, (item for name in book.labels() if (item := known_host(book, name)))) if changed else ""
+    say(f"{'wrote' if changed else 'unchanged:'} {path}{twins}; now capture: capture run --host {label}")
 
 
 @app.command("doctor")

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Sequence
 
 from capture import plan, runner, store
 from capture.catalogue import Catalogue
 from capture.claims import Judgement
 from capture.cli.context import say
-from capture.errors import EXIT_ATTENTION, EXIT_OK, EXIT_PRIVACY, nearest
-from capture.host import LOCAL
+from capture.errors import EXIT_ATTENTION, EXIT_OK, EXIT_PRIVACY, CaptureError, nearest
+from capture.host import LOCAL, Host, also_known
 from capture.plan import Plan
 from capture.preparation import Decision, keep_host
 from capture.report import summary
@@ -33,7 +34,15 @@ def prepare_host(decision: Decision, cat: Catalogue, label: str) -> None:
         keep_host(book, here)
         if label != LOCAL:
             others = [name for name in book.labels() if name not in (label, LOCAL)]
-            say(f"new host {label}: {book.relative(book.host_path(label))}{nearest(label, others)}")
+            twins = also_known(here, (item for name in others if (item := known_host(book, name))))
+            say(f"new host {label}: {book.relative(book.host_path(label))}{twins}{nearest(label, others)}")
+
+
+def known_host(book: store.Handbook, label: str) -> Host | None:
+    """Return a host's facts, or None where they cannot be read; `check` says why."""
+    with contextlib.suppress(CaptureError):
+        return store.read_host(book, label)
+    return None
 
 
 def attention(found: Plan, results: Sequence[runner.Result], failing: Sequence[tuple[str, Judgement]]) -> int:

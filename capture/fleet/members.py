@@ -65,7 +65,7 @@ def gathered(members: Iterable[Member], chosen: str) -> dict[str, list[Member]]:
 def apart(one: Member, other: Member) -> str:
     """Say in what two workers of one label differ, machine or software, or nothing."""
     mine, its = one.probe, other.probe
-    if mine.machine != its.machine and not preparation.same_machine(mine.host, its.host):
+    if mine.machine != its.machine and not host.same_machine(mine.host, its.host):
         return "; ".join(host.differences(mine.host, its.host)[:4]) or "neither tells what it is"
     if mine.host.fingerprint != its.host.fingerprint:
         return "; ".join(host.differences(mine.host, its.host)[:4])

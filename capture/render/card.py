@@ -51,8 +51,14 @@ def label(snippet: Snippet, uid: str) -> str:
 
 
 def by_hand(snippet: Snippet) -> str:
-    """Return the command that needs nothing of ours, with the environment that the snippet asks for."""
-    return " ".join([*(f"{name}={shlex.quote(value)}" for name, value in snippet.env.items()), "python", snippet.path])
+    """Return the command that needs nothing of ours, with the environment that the snippet asks for.
+
+    What a snippet reads lies beside it, so that one which reads something is run from its folder.
+    """
+    folder, _, name = snippet.path.rpartition("/")
+    goes = ["cd", folder, "&&"] if snippet.files else []
+    sets = (f"{key}={shlex.quote(value)}" for key, value in snippet.env.items())
+    return " ".join([*goes, *sets, "python", name if goes else snippet.path])
 
 
 def source(snippet: Snippet, lines: tuple[int, int] | None) -> Source:
@@ -120,5 +126,5 @@ def promise(site: Site, request: Request) -> str:
         return ""
     state = site.states[default, snippet.id]
     if state.kind == "missing":
-        return f"no host has a record of {snippet.id}; capture it: {absence.command(snippet, default)}"
+        return f"no published host has a record of {snippet.id}; capture it: {absence.command(snippet, default)}"
     return ""

@@ -98,7 +98,8 @@ def unkept(here: Visit, spec: Spec) -> str:
     host = here.site.default_host
     for item in spec.values:
         if host and here.site.states[host, item.snippet.id].kind == "missing":
-            return f"no host has a record of {item.snippet.id}; capture it: {absence.command(item.snippet, host)}"
+            command = absence.command(item.snippet, host)
+            return f"no published host has a record of {item.snippet.id}; capture it: {command}"
     return ""
 
 

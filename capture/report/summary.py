@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 
@@ -20,6 +21,7 @@ ATTENTION = {
     "kept": "failed, good record kept",
     "changed": "changed",
 }
+NUMBER = re.compile(r"\d[\d.,]*")
 QUIET = {"captured": "captured", "unchanged": "unchanged"}
 
 
@@ -61,13 +63,27 @@ def run_summary(
     lines = [counted(done, found, label), *unmet_lines(found)]
     again = f"{run_option(label)} --force"
     for kind in ATTENTION:
-        lines += [f"  {line(result)}" for result in results if result.kind == kind]
+        alike = [result for result in results if result.kind == kind]
+        lines += told(alike) if kind == "refused" else [f"  {line(result)}" for result in alike]
     lines += [
         f"  failed     {item.snippet}: still {item.status} (try again with: capture run {item.snippet}{again})"
         for item in found.current
         if item.status != "ok"
     ]
     lines += [f"  claim fails {key}: {judged.claim.says} ({judged.reason})" for key, judged in broken]
+    return lines
+
+
+def told(results: Sequence[Result]) -> list[str]:
+    """Return lines about refusals; where reasons differ in numbers alone, the first one tells it for the others."""
+    alike: dict[str, list[Result]] = {}
+    for result in results:
+        alike.setdefault(NUMBER.sub("", result.message) or result.snippet, []).append(result)
+    lines = []
+    for first, *others in alike.values():
+        lines.append(f"  {line(first)}")
+        if others:
+            lines.append(f"  {'':10} for the like: {', '.join(result.snippet for result in others)}")
     return lines
 
 
