@@ -159,7 +159,7 @@ def test_new_writes_a_snippet_that_works(tmp_path: Path) -> None:
     project = Project(tmp_path)
     result = project.capture("new", "demo/first_steps")
     assert (result.code, result.added) == (0, ("snippets/demo/first_steps.py",))
-    assert "python snippets/demo/first_steps.py" in result.out and "capture run demo/first_steps" in result.out
+    assert result.out == "wrote snippets/demo/first_steps.py; fill it in, then: capture run demo/first_steps\n"
     assert project.parsed("demo/first_steps").title == "first steps"
     again = project.capture("new", "demo/first_steps")
     assert (again.code, again.untouched) == (2, True)
