@@ -90,7 +90,7 @@ def other_software(label: str, records: Iterable[Record], torch: str | None) -> 
     newest = max(known, key=versions.key)
     kinds = [BUILD_KIND.search(version) for version in (newest, torch)]
     other = all(kinds) and len({kind[1] for kind in kinds if kind}) > 1
-    if not other and versions.key(torch.partition("+")[0]) >= versions.key(newest.partition("+")[0]):
+    if not other and versions.key(versions.public(torch)) >= versions.key(versions.public(newest)):
         return ""
     return (
         f'label "{label}" has results of torch {newest}, and this interpreter has {torch}; '

@@ -1,5 +1,6 @@
 """A headless Chromium, a file server, and scripts that ask a page questions."""
 
+import contextlib
 import functools
 import http.server
 import shutil
@@ -60,6 +61,20 @@ def serve(folder, kind=Quiet):
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     return server
+
+
+@contextlib.contextmanager
+def served(book):
+    """Build a handbook whose pages are fetched and put in place without loading anew; serve it and give its address."""
+    text = (book.root / "mkdocs.yml").read_text("utf-8")
+    book.write("mkdocs.yml", text.replace("  features:\n", "  features:\n    - navigation.instant\n", 1))
+    (book.root / "site").mkdir()
+    server = serve(book.root / "site")
+    url = f"http://127.0.0.1:{server.server_port}"
+    done = book.build({"HANDBOOK_SITE_URL": f"{url}/"})
+    assert done.returncode == 0, done.stderr
+    yield url
+    server.shutdown()
 
 
 def chromium(profile):

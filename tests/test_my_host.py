@@ -1,7 +1,7 @@
 """The reader's host: chosen once in the header, followed by every card, in a headless Chromium."""
 
 import pytest
-from browsers import chosen, find, find_all, serve, sideways, size, tab, wait
+from browsers import chosen, find, find_all, served, sideways, size, tab, wait
 from handbooks import GATES, host, make_handbook, record, script
 
 pytestmark = pytest.mark.browser
@@ -46,16 +46,8 @@ def book(folder):
 @pytest.fixture(scope="module")
 def address(tmp_path_factory):
     """Build one handbook whose pages are fetched and put in place without loading anew, and serve it."""
-    made = book(tmp_path_factory.mktemp("book"))
-    text = (made.root / "mkdocs.yml").read_text("utf-8")
-    made.write("mkdocs.yml", text.replace("  features:\n", "  features:\n    - navigation.instant\n", 1))
-    (made.root / "site").mkdir()
-    server = serve(made.root / "site")
-    url = f"http://127.0.0.1:{server.server_port}"
-    done = made.build({"HANDBOOK_SITE_URL": f"{url}/"})
-    assert done.returncode == 0, done.stderr
-    yield url
-    server.shutdown()
+    with served(book(tmp_path_factory.mktemp("book"))) as url:
+        yield url
 
 
 @pytest.fixture

@@ -1,7 +1,7 @@
 """Tables over all records in a headless Chromium: sorted, filtered, by keyboard, on a telephone, without scripts."""
 
 import pytest
-from browsers import CONTRAST, find, find_all, serve, sideways, size, wait
+from browsers import CONTRAST, find, find_all, served, sideways, size, wait
 from handbooks import GATES, host, make_handbook, record, script
 
 pytestmark = pytest.mark.browser
@@ -30,16 +30,8 @@ return seen(table.tBodies[0].rows).map((row) => seen(row.cells).map((cell) => ce
 
 @pytest.fixture(scope="module")
 def address(tmp_path_factory):
-    made = make_handbook(tmp_path_factory.mktemp("book"), SNIPPETS, HOSTS, RECORDS, PAGES)
-    text = (made.root / "mkdocs.yml").read_text("utf-8")
-    made.write("mkdocs.yml", text.replace("  features:\n", "  features:\n    - navigation.instant\n", 1))
-    (made.root / "site").mkdir()
-    server = serve(made.root / "site")
-    url = f"http://127.0.0.1:{server.server_port}"
-    done = made.build({"HANDBOOK_SITE_URL": f"{url}/"})
-    assert done.returncode == 0, done.stderr
-    yield url
-    server.shutdown()
+    with served(make_handbook(tmp_path_factory.mktemp("book"), SNIPPETS, HOSTS, RECORDS, PAGES)) as url:
+        yield url
 
 
 @pytest.fixture

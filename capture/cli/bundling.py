@@ -14,7 +14,7 @@ from capture import bundle as bundles
 from capture import catalogue, incoming, preparation, redact, shard, store
 from capture.catalogue import Catalogue
 from capture.check import rules
-from capture.cli.context import handbook, say, stderr
+from capture.cli.context import handbook, say, stderr, tell
 from capture.cli.following import EXIT_INTERRUPTED
 from capture.cli.running import HELP
 from capture.errors import EXIT_ATTENTION, EXIT_OK, CaptureError, PrivacyRefused, nearest, plural
@@ -97,7 +97,7 @@ def import_bundles(
     kinds = Counter[str]()
     for one in came:
         label = one.host.label
-        with store.held(book, label, lambda line: say(line, stderr())):
+        with store.held(book, label, tell):
             cat = read_here(book, label)
             incoming.require_fit(one, cat, ())
             new = "" if label in cat.hosts else f"; new host{nearest(label, published(book, label))}"

@@ -43,6 +43,11 @@ def say(text: object, console: Console | None = None, style: str = "") -> None:
     )
 
 
+def tell(text: str) -> None:
+    """Say what happens meanwhile, beside the results."""
+    say(text, stderr())
+
+
 def complain(problems: Iterable[Problem | str]) -> None:
     """Print problems to stderr, one a line."""
     console = stderr()

@@ -7,13 +7,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import PurePath, PureWindowsPath
 
-import typer
-
 from capture import preparation, store
 from capture.catalogue import Catalogue
-from capture.cli.context import complain, say, stderr
-from capture.cli.following import EXIT_INTERRUPTED, follow
-from capture.cli.outcome import attention, prepare_host, show_plan
+from capture.cli.context import complain, say, tell
+from capture.cli.following import follow
+from capture.cli.outcome import exit_code, interrupted, prepare_host, show_plan
 from capture.engines import Choice
 from capture.errors import EXIT_ATTENTION, EXIT_INVALID, EXIT_OK, EXIT_PRIVACY, CaptureError
 from capture.fleet import cluster as clusters
@@ -112,9 +110,7 @@ def execute(run: Run, decisions: dict[str, Decision]) -> list[Told]:
     total = sum(len(decision.plan.steps) for decision in decisions.values())
     results, whole = follow(run.results, total, "capturing", line)
     if not whole:
-        done = f"{len(results)} of {total} finished and stored"
-        say(f"interrupted: {done}; the same command goes on from here", stderr())
-        raise typer.Exit(EXIT_INTERRUPTED)
+        interrupted(len(results), total)
     return results
 
 
@@ -129,10 +125,7 @@ def ended(asked: Asked, label: str, item: Planned, results: list[Told], force: b
     if decision.broken:
         complain([f"{label}: torch fails to import there: {decision.broken}; mend the installation"])
         return EXIT_INVALID
-    code = attention(decision.plan, found, judged.failing)
-    if force and asked.ids and decision.plan.unmet and code == EXIT_OK:
-        code = EXIT_ATTENTION
-    return EXIT_INVALID if (cat.problems or judged.problems) and code != EXIT_PRIVACY else code
+    return exit_code(decision.plan, found, judged, bool(force and asked.ids), bool(cat.problems))
 
 
 def worst(code: int) -> int:
@@ -143,11 +136,6 @@ def worst(code: int) -> int:
 def line(told: Told) -> str:
     """Return the line that tells of a result as it comes."""
     return f"{told.label}: {summary.passing_line(told.result)}"
-
-
-def tell(text: str) -> None:
-    """Say what happens meanwhile."""
-    say(text, stderr())
 
 
 def is_relative(path: str) -> bool:

@@ -9,9 +9,9 @@ import typer
 
 from capture import preparation, shape, store
 from capture.cli.context import complain, handbook, say
-from capture.cli.outcome import known_host
+from capture.cli.outcome import twins
 from capture.errors import EXIT_ATTENTION, CaptureError
-from capture.host import Host, also_known, check_label, identified, same_machine
+from capture.host import Host, check_label, identified, same_machine
 from capture.probe import facts
 from capture.probe.interpreter import this_interpreter
 from capture.probe.torch_probe import TorchFacts, TorchRequest, probe_torch
@@ -117,8 +117,8 @@ def init(
     here = dataclasses.replace(here, title=title or (known.title if known else here.title))
     changed = preparation.keep_host(book, here)
     path = book.relative(book.host_path(label))
-    twins = also_known(here, (item for name in book.labels() if (item := known_host(book, name)))) if changed else ""
-    say(f"{'wrote' if changed else 'unchanged:'} {path}{twins}; now capture: capture run --host {label}")
+    also = twins(book, here) if changed else ""
+    say(f"{'wrote' if changed else 'unchanged:'} {path}{also}; now capture: capture run --host {label}")
 
 
 @app.command("doctor")

@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Sequence
+from typing import NoReturn
+
+import typer
 
 from capture import plan, runner, store
 from capture.catalogue import Catalogue
 from capture.claims import Judgement
-from capture.cli.context import say
-from capture.errors import EXIT_ATTENTION, EXIT_OK, EXIT_PRIVACY, CaptureError, nearest
+from capture.cli.context import say, tell
+from capture.cli.following import EXIT_INTERRUPTED
+from capture.errors import EXIT_ATTENTION, EXIT_INVALID, EXIT_OK, EXIT_PRIVACY, CaptureError, nearest
 from capture.host import LOCAL, Host, also_known
 from capture.plan import Plan
 from capture.preparation import Decision, keep_host
 from capture.report import summary
+from capture.report.judged_claims import Judged
 
 
 def show_plan(decision: Decision, label: str) -> None:
@@ -34,15 +39,33 @@ def prepare_host(decision: Decision, cat: Catalogue, label: str) -> None:
         keep_host(book, here)
         if label != LOCAL:
             others = [name for name in book.labels() if name not in (label, LOCAL)]
-            twins = also_known(here, (item for name in others if (item := known_host(book, name))))
-            say(f"new host {label}: {book.relative(book.host_path(label))}{twins}{nearest(label, others)}")
+            path = book.relative(book.host_path(label))
+            say(f"new host {label}: {path}{twins(book, here)}{nearest(label, others)}")
 
 
-def known_host(book: store.Handbook, label: str) -> Host | None:
-    """Return a host's facts, or None where they cannot be read; `check` says why."""
-    with contextlib.suppress(CaptureError):
-        return store.read_host(book, label)
-    return None
+def twins(book: store.Handbook, here: Host) -> str:
+    """Return a clause that names the other labels of this hardware; `check` tells of facts that cannot be read."""
+    others = []
+    for label in book.labels():
+        with contextlib.suppress(CaptureError):
+            others.append(store.read_host(book, label))
+    return also_known(here, filter(None, others))
+
+
+def interrupted(count: int, total: int) -> NoReturn:
+    """Say how far a run came, and end it."""
+    tell(f"interrupted: {count} of {total} finished and stored; the same command goes on from here")
+    raise typer.Exit(EXIT_INTERRUPTED)
+
+
+def exit_code(found: Plan, results: Sequence[runner.Result], judged: Judged, named: bool, faulty: bool) -> int:
+    """Return how a run ends; `named` where it was asked for by name and with force, `faulty` where a file is faulty."""
+    code = attention(found, results, judged.failing)
+    if code == EXIT_PRIVACY:
+        return code
+    if faulty or judged.problems:
+        return EXIT_INVALID
+    return EXIT_ATTENTION if named and found.unmet else code  # the summary names what stands in the way
 
 
 def attention(found: Plan, results: Sequence[runner.Result], failing: Sequence[tuple[str, Judgement]]) -> int:

@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 from capture import catalogue, changes, check, decisions, plan, review, store
-from capture.cli.context import complain, handbook, say, stderr, stdout
+from capture.cli.context import complain, handbook, say, stderr, stdout, tell
 from capture.cli.differences import WORKING, at_revision
 from capture.decisions import REJECTED, Told
 from capture.errors import (
@@ -82,11 +82,6 @@ class Session:
         if not done and item.why_not:
             self.refused[item.entry.path] = EXIT_PRIVACY if item.why_not.rule in PRIVACY_RULES else EXIT_INVALID
         return done
-
-
-def tell(line: str) -> None:
-    """Print what goes on meanwhile."""
-    say(line, stderr())
 
 
 def review_command(

@@ -10,12 +10,12 @@ import typer
 
 from capture import runner, shard, store
 from capture.catalogue import Catalogue
-from capture.cli.context import complain, handbook, say, stderr
+from capture.cli.context import complain, handbook, say, tell
 from capture.cli.fleets import Asked, run_fleet
-from capture.cli.following import EXIT_INTERRUPTED, follow
-from capture.cli.outcome import attention, prepare_host, show_plan
+from capture.cli.following import follow
+from capture.cli.outcome import exit_code, interrupted, prepare_host, show_plan
 from capture.engines import Engines, choice
-from capture.errors import EXIT_ATTENTION, EXIT_INVALID, EXIT_OK, EXIT_PRIVACY, CaptureError
+from capture.errors import EXIT_INVALID, EXIT_OK, CaptureError
 from capture.host import LOCAL
 from capture.measure import PATIENCE
 from capture.preparation import Decision, decide
@@ -78,7 +78,7 @@ def run(
         complain(cat.problems)
         if asked.share:
             say(summary.share_line(asked.share, len(chosen)))
-        engines = Engines(choice(engine), [cat.snippets[name] for name in chosen], lambda line: say(line, stderr()))
+        engines = Engines(choice(engine), [cat.snippets[name] for name in chosen], tell)
         stack.callback(engines.close)
         if not dry_run:
             engines.warm(python or this_interpreter(), [name for name in chosen if force or is_due(cat, host, name)])
@@ -87,7 +87,7 @@ def run(
             show_plan(decision, host)
             raise typer.Exit(EXIT_INVALID if cat.problems else EXIT_OK)
         if decision.prepared is not None:
-            with store.held(book, host, lambda line: say(line, stderr())) as waited:
+            with store.held(book, host, tell) as waited:
                 if waited:  # what the other run captured is current now
                     cat, chosen = asked.read(host)
                     decision = decide(cat, chosen, host, read, force, engines.facts)
@@ -106,12 +106,7 @@ def run(
     complain(judged.problems)
     if decision.broken:
         raise CaptureError(f"torch fails to import in this interpreter: {decision.broken}; mend the installation")
-    code = attention(decision.plan, results, judged.failing)
-    if force and ids and decision.plan.unmet and code == EXIT_OK:
-        code = EXIT_ATTENTION  # asked for by name, and not done; the summary names what stands in the way
-    if (cat.problems or judged.problems) and code != EXIT_PRIVACY:
-        code = EXIT_INVALID
-    raise typer.Exit(code)
+    raise typer.Exit(exit_code(decision.plan, results, judged, bool(force and ids), bool(cat.problems)))
 
 
 def is_due(cat: Catalogue, label: str, name: str) -> bool:
@@ -129,7 +124,5 @@ def execute(decision: Decision, options: runner.Options) -> list[runner.Result]:
         len(steps), "capturing", summary.passing_line,
     )  # fmt: skip
     if not whole:
-        done = f"{len(results)} of {len(steps)} finished and stored"
-        say(f"interrupted: {done}; the same command goes on from here", stderr())
-        raise typer.Exit(EXIT_INTERRUPTED)
+        interrupted(len(results), len(steps))
     return results

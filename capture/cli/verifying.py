@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from capture import shard, store, verifiable, verification, verifier
-from capture.cli.context import complain, handbook, say, stderr, stdout
+from capture.cli.context import complain, handbook, say, stderr, stdout, tell
 from capture.cli.following import EXIT_INTERRUPTED, follow
 from capture.cli.running import CPUS, HELP
 from capture.engines import Engines
@@ -48,7 +48,7 @@ def verify(
         problems = [*cat.problems, *verifiable.edited(cat, label, chosen)]
         complain(problems)
         due = [name for name, why in reasons.items() if not why]
-        engines = Engines("auto", [cat.snippets[name] for name in due], lambda line: say(line, stderr()))
+        engines = Engines("auto", [cat.snippets[name] for name in due], tell)
         stack.callback(engines.close)
         engines.warm(python or this_interpreter(), due)
         decision = verifiable.decide(cat, label, reasons, read, engines.facts)

@@ -26,6 +26,11 @@ def command(snippet: Snippet, label: str | None = None) -> str:
     return f"capture run {snippet.id}{target}"
 
 
+def unrecorded(snippet: Snippet, label: str) -> str:
+    """Say that a page shows what nobody has published, and how to make it on a host that can."""
+    return f"no published host has a record of {snippet.id}; capture it: {command(snippet, label)}"
+
+
 def on_host(site: Site, snippet: Snippet, label: str, state: State) -> Absence:
     """Say why one host has no result."""
     where = site.titles[label]

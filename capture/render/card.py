@@ -126,5 +126,5 @@ def promise(site: Site, request: Request) -> str:
         return ""
     state = site.states[default, snippet.id]
     if state.kind == "missing":
-        return f"no published host has a record of {snippet.id}; capture it: {absence.command(snippet, default)}"
+        return absence.unrecorded(snippet, default)
     return ""

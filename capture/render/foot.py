@@ -9,8 +9,6 @@ from capture.render import markup, pages, places, topics
 from capture.render.table import Cell
 from capture.render.visit import Visit
 
-TABLE = "capture-table"
-
 
 @dataclass(frozen=True)
 class Foot:
@@ -31,7 +29,7 @@ def of(here: Visit, topic_names: tuple[str, ...], text_day: str) -> Foot:
     """Return the foot of a page; a table over all records makes each of them one of its results."""
     text = here.page.text if here.page else ""
     named = pages.named_snippets(text)
-    everything = bool(places.fences(text, TABLE))
+    everything = bool(places.fences(text, places.TABLE))
     catalogue = here.site.catalogue
     found = catalogue.records.values() if everything else (item for key in named for item in catalogue.of_snippet(key))
     days = [item.captured for item in found if item.host != LOCAL]

@@ -16,7 +16,6 @@ from capture.errors import CaptureError
 from capture.render import card, inline, places, plain, request, tables
 from capture.render.visit import Visit
 
-TABLE = "capture-table"
 # Extensions that read nothing but the page and their options; with any other no page is kept.
 PURE = frozenset([
     "abbr", "admonition", "attr_list", "def_list", "fenced_code", "footnotes", "md_in_html", "meta", "sane_lists",
@@ -31,7 +30,7 @@ def facts(here: Visit, markdown: str) -> list[str] | None:
     site, found = here.site, []
     lines = markdown.splitlines()
     kinds = {places.header(info)[0] for _, _, info in places.blocks(lines)}
-    if (kinds - {places.NAME, TABLE}) & set(plain.FENCES):
+    if (kinds - {places.NAME, places.TABLE}) & set(plain.FENCES):
         return None
     try:
         for place in places.fences(markdown):
@@ -45,7 +44,7 @@ def facts(here: Visit, markdown: str) -> list[str] | None:
             value, said = inline.look(here, text)
             record = here.links.record(value.host or str(site.default_host), value.snippet.id)
             found.append(f"{said!r} {record}")
-        names = [place.body for place in places.fences(markdown, TABLE)]
+        names = [place.body for place in places.fences(markdown, places.TABLE)]
         found += [f"{name} {tables.named_table(here, name)!r}" for name in names]
     except CaptureError:
         return None

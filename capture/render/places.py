@@ -16,6 +16,7 @@ OPTION = re.compile(r"([A-Za-z][A-Za-z0-9_]*)(?:=(\"|')(.*?)\2)?")
 SPAN = re.compile(r"(?<!`)(`+)(?!`)((?:(?!\n[ \t]*\n).)+?)(?<!`)\1(?!`)", re.DOTALL)
 CAPTURED = re.compile(r"(?:#!|:::+)captured\s+")
 NAME = "capture"
+TABLE = "capture-table"
 
 
 @dataclass(frozen=True)

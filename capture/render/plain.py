@@ -230,9 +230,9 @@ def linked(cell: Cell, mark: Mark) -> str:
 
 
 FENCES: Mapping[str, Callable[[Visit, str, Mapping[str, str], Mark], str]] = {
-    "capture": capture,
-    "capture-table": table,
-    "capture-plot": plot,
+    places.NAME: capture,
+    places.TABLE: table,
+    plots.FENCE: plot,
 }
 
 

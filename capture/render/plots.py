@@ -98,8 +98,7 @@ def unkept(here: Visit, spec: Spec) -> str:
     host = here.site.default_host
     for item in spec.values:
         if host and here.site.states[host, item.snippet.id].kind == "missing":
-            command = absence.command(item.snippet, host)
-            return f"no published host has a record of {item.snippet.id}; capture it: {command}"
+            return absence.unrecorded(item.snippet, host)
     return ""
 
 

@@ -23,7 +23,7 @@ def formatter(source: str, _language: str, _class: str, _options: Any, md: Any, 
 
     def line_of(here: Visit) -> int:
         text = here.page.text if here.page else ""
-        return next((place.line for place in places.fences(text, "capture-table") if place.body == name), 0)
+        return next((place.line for place in places.fences(text, places.TABLE) if place.body == name), 0)
 
     return answer(
         md,
