@@ -7,12 +7,11 @@ import os
 import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urljoin
 
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.exceptions import PluginError
-from mkdocs.livereload import LiveReloadServer
 from mkdocs.plugins import event_priority
 from mkdocs.structure.files import File, Files, InclusionLevel
 from mkdocs.structure.nav import Navigation
@@ -25,6 +24,9 @@ from capture.errors import CaptureError
 from capture.host import LOCAL
 from capture.render import foot, host_page, moved, near, pages, plain, site, tour, visit
 from capture.render.links import Links
+
+if TYPE_CHECKING:  # importing it takes as long as reading a hundred records
+    from mkdocs.livereload import LiveReloadServer
 
 LOG = logging.getLogger("mkdocs.capture")
 # What MkDocs tells once and asks for later; a hooks file has no object to keep it in.

@@ -39,10 +39,12 @@ OWN = frozenset([
 BUILD: list[Build] = []
 
 
-def on_pre_build(config: MkDocsConfig) -> None:
+@event_priority(LAST)
+def on_config(config: MkDocsConfig) -> None:
     """Open what was kept, and sum up what decides how any page is rendered."""
     on_build_error(error=RuntimeError("the last build did not end"))
     BUILD[:] = [Build(Path(config.config_file_path).resolve().parent)]
+    BUILD[0].compile(config.theme)
     names = {name.removeprefix("markdown.extensions.") for name in config.markdown_extensions}
     if names <= kept.PURE:
         with contextlib.suppress(TypeError):
@@ -71,6 +73,8 @@ def on_nav(nav: Navigation, config: MkDocsConfig, files: Files) -> None:
     """Share the work: one process copies records and scripts, another renders pages from the last one on."""
     build = BUILD[0]
     build.nav = nav
+    if build.ahead:
+        build.ahead.take(1)
     static = (file for file in files if file.src_uri.startswith(COPIED) and not file.is_documentation_page())
     build.copy([file for file in static if file.inclusion.is_included()])
     pages = [file.page for file in files.documentation_pages() if file.page]
@@ -146,7 +150,9 @@ def on_env(env: jinja2.Environment, config: MkDocsConfig, files: Files) -> None:
     build = BUILD[0]
     for file in build.copied:
         file.copy_file = lambda dirty=False: None
-    env.bytecode_cache = shown.Bytecode(build.templates)
+    if build.ahead:
+        build.ahead.take(0)
+        build.ahead.close()
     build.site = digest_of_site(build, config, files)
     if build.site is None or build.outputs.get(build.site):
         build.alone()

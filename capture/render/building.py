@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import itertools
 import logging
 import re
@@ -11,9 +12,10 @@ from pathlib import Path
 from typing import Any
 
 from capture import store
-from capture.render import helper, kept
+from capture.render import compiled, helper, kept, markup
 from capture.render.visit import Visit
 
+RARELY = 100_000  # objects made between two looks for garbage: a site is held whole, so there is little to find
 SPARE = 0.5  # pages kept beside those of the last build, as a part of their number: they are large
 WORD = re.compile(r"[\w.-]+")
 LOGGER = logging.getLogger("mkdocs")
@@ -22,8 +24,8 @@ LOGGER = logging.getLogger("mkdocs")
 class Watch(logging.Handler):
     """Counts what is logged: a page that had something to say is rendered again, to say it again."""
 
-    def __init__(self) -> None:
-        super().__init__(logging.INFO)
+    def __init__(self, level: int = logging.INFO) -> None:
+        super().__init__(level)
         self.count = 0
 
     def emit(self, record: logging.LogRecord) -> None:
@@ -44,6 +46,8 @@ class Build:
     """
 
     def __init__(self, root: Path) -> None:
+        self.threshold = gc.get_threshold()
+        gc.set_threshold(RARELY, *self.threshold[1:])
         self.pages = store.Cache(root, "pages", SPARE).__enter__()
         self.outputs = store.Cache(root, "outputs", SPARE).__enter__()
         self.templates = store.Cache(root, "templates").__enter__()
@@ -54,6 +58,7 @@ class Build:
         self.names: dict[str, list[str]] = {}  # every file by its last name
         self.odd: list[str] = []  # files whose names are no words, as a link spells them
         self.nav: Any = None
+        self.ahead: compiled.Ahead | None = None
         self.sources = True
         self.copier: helper.Helper | None = None
         self.copied: list[Any] = []
@@ -64,6 +69,12 @@ class Build:
         self.rendering: tuple[str, int, Visit] | None = None
         self.indexing: tuple[str, int] | None = None
         self.writing: tuple[str, int] | None = None
+
+    def compile(self, theme: Any) -> None:
+        """Let templates be compiled by another process until they are needed, and keep what is compiled."""
+        compiled.quicken(theme, self.templates)
+        markup.environment().bytecode_cache = compiled.Bytecode(self.templates)
+        self.ahead = compiled.Ahead(self.templates, theme.get_env())
 
     def name(self, places: Iterable[tuple[str, str]]) -> None:
         """Remember the files of the site, each by its path and address: a page that names one may link to it."""
@@ -143,8 +154,12 @@ class Build:
     def close(self, error: BaseException | None = None) -> None:
         """Write what is kept, unless the build ended in an error."""
         self.alone()
+        markup.environment().bytecode_cache = None
+        if self.ahead:
+            self.ahead.close()
         if self.copier:
             self.copier.close()
         LOGGER.removeHandler(self.watch)
+        gc.set_threshold(*self.threshold)
         for cache in (self.pages, self.outputs, self.templates):
             cache.__exit__(type(error) if error else None, error, None)

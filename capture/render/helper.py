@@ -18,7 +18,7 @@ from collections.abc import Callable
 
 FREE, OURS, BEGUN, DONE = range(4)
 PLACE = struct.Struct("<BQQ")  # state of an item, then where its result lies
-FEWEST = 100  # items; of fewer this process has done most before another is on a CPU of its own
+FEWEST = 20  # items; of fewer this process has done most before another is on a CPU of its own
 
 
 def possible(count: int) -> bool:

@@ -30,6 +30,7 @@ def environment() -> jinja2.Environment:
         autoescape=True,
         trim_blocks=True,
         lstrip_blocks=True,
+        auto_reload=False,
     )
     made.filters |= {"day": day, "breakable": breakable}
     return made

@@ -7,10 +7,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from jinja2 import bccache
-
-from capture import store
-
 # Settings that no page shows but through its place, its links and its nav.
 NOT_SHOWN = ("theme", "plugins", "hooks", "docs_dir", "site_dir", "exclude_docs", "draft_docs", "not_in_nav", "watch")
 
@@ -56,19 +52,3 @@ def index_of(plugins: Mapping[str, Any]) -> list[Any] | None:
     """Return the entries of the search index so far, or None where no such plugin is known."""
     found = (getattr(getattr(plugin, "search_index", None), "entries", None) for plugin in plugins.values())
     return next((entries for entries in found if isinstance(entries, list)), None)
-
-
-class Bytecode(bccache.BytecodeCache):
-    """Compiled templates, of which Jinja sees that their source is the same."""
-
-    def __init__(self, cache: store.Cache) -> None:
-        self.cache = cache
-
-    def load_bytecode(self, bucket: bccache.Bucket) -> None:
-        """Fill a bucket with what is known."""
-        if known := self.cache.get(bucket.key):
-            bucket.bytecode_from_string(bytes.fromhex(known))
-
-    def dump_bytecode(self, bucket: bccache.Bucket) -> None:
-        """Keep what was compiled."""
-        self.cache.put(bucket.key, bucket.bytecode_to_string().hex())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,6 @@ from capture.verification import Verification
 
 PUBLISH = "CAPTURE_PUBLISH"
 THIS_MACHINE = "this machine"
-Signature = tuple[tuple[str, int, int, int], ...]
 
 
 @dataclass(frozen=True)
@@ -138,36 +137,18 @@ def load(book: store.Handbook, config: Mapping[str, Any] | None = None, local: b
     found = signature(book, chosen)
     key = (book.root, local)
     last = LAST.get(key)
-    if last is not None and last[0] == found and last[1].settings == chosen:
+    if last is not None and found is not None and last[0] == found and last[1].settings == chosen:
         return last[1]
     site = of(catalogue.read(book, local=local), chosen)
-    LAST[key] = (found, site)
+    if found is not None:
+        LAST[key] = (found, site)
     return site
 
 
-LAST: dict[tuple[Path, bool], tuple[Signature, Site]] = {}
+LAST: dict[tuple[Path, bool], tuple[store.Footprint, Site]] = {}
 
 
-def signature(book: store.Handbook, chosen: Settings) -> Signature:
+def signature(book: store.Handbook, chosen: Settings) -> store.Footprint | None:
     """Return what tells that a snippet, a record or the verification was written, added or removed."""
-    verified = book.root / chosen.verification if chosen.verification else None
-    own = [fingerprint(str(verified), verified.stat())] if verified and verified.is_file() else []
-    return tuple(sorted((*files(book.root / "snippets"), *files(book.captures), *own)))
-
-
-def files(folder: Path) -> Iterator[tuple[str, int, int, int]]:
-    """Yield what tells one version of a file from the next, of every file below a folder."""
-    if not folder.is_dir():
-        return
-    for entry in os.scandir(folder):
-        if entry.name.startswith(".") or entry.name == "__pycache__":
-            continue
-        if entry.is_dir():
-            yield from files(Path(entry.path))
-        else:
-            yield fingerprint(entry.path, entry.stat())
-
-
-def fingerprint(path: str, facts: os.stat_result) -> tuple[str, int, int, int]:
-    """Return path, time, size and inode of a file; a replaced file has another inode."""
-    return path, facts.st_mtime_ns, facts.st_size, facts.st_ino
+    verified = [book.root / chosen.verification] if chosen.verification else []
+    return store.footprint([book.root / "snippets", book.captures, *verified])

@@ -1,6 +1,7 @@
 """Paths and YAML; no other module imports yaml."""
 
-from capture.store.cache import Cache, digest
+from capture.store.cache import VARIABLE as CACHE_VARIABLE
+from capture.store.cache import Cache, digest, tool
 from capture.store.files import (
     SIZE_LIMIT,
     nearest_line,
@@ -19,8 +20,9 @@ from capture.store.files import (
     write_record,
     write_text,
 )
+from capture.store.footprint import Footprint, footprint, installed
 from capture.store.handbook import CAPTURES, Handbook, find_root, record_ids
-from capture.store.history import page_days
+from capture.store.history import page_days, revision_facts
 from capture.store.lock import held
 from capture.store.merges import unmerged
 from capture.store.revision import links, merge_base, write_out
@@ -39,12 +41,14 @@ from capture.store.staging import (
 from capture.store.text import dump, host_text, load, record_text
 
 __all__ = [
+    "CACHE_VARIABLE",
     "CAPTURES",
     "CONFIG",
     "SIZE_LIMIT",
     "Blob",
     "Cache",
     "Entry",
+    "Footprint",
     "Handbook",
     "PythonName",
     "committed_bytes",
@@ -53,8 +57,10 @@ __all__ = [
     "digest",
     "dump",
     "find_root",
+    "footprint",
     "held",
     "host_text",
+    "installed",
     "links",
     "load",
     "merge_base",
@@ -74,10 +80,12 @@ __all__ = [
     "record_text",
     "resolve",
     "resolve_revision",
+    "revision_facts",
     "stage",
     "staged_bytes",
     "staged_paths",
     "sweep",
+    "tool",
     "unmerged",
     "unstage",
     "write_bytes",

@@ -21,6 +21,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import TypeVar
 
+from capture.store.footprint import below
+
 T = TypeVar("T")
 VARIABLE = "CAPTURE_CACHE_DIR"  # names another folder; empty, nothing is kept
 PACKAGE = Path(__file__).parents[1]
@@ -46,9 +48,9 @@ def tool() -> str:
     """Return what tells this tool from another version of it, edited ones included."""
     parts = [sys.version, platform.machine()]
     with contextlib.suppress(OSError):
-        for path in sorted(PACKAGE.rglob("*.py")):
-            found = path.stat()
-            parts.append(f"{path.relative_to(PACKAGE)} {found.st_size} {found.st_mtime_ns}")
+        start = len(str(PACKAGE))
+        for path, found in sorted(below(str(PACKAGE))):  # templates, too
+            parts.append(f"{path[start:]} {found.st_size} {found.st_mtime_ns}")
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()
 
 

@@ -10,8 +10,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import psutil
-
 from capture import header, host, record, shape
 from capture.errors import CaptureError, Problem, suggestion
 from capture.host import Host
@@ -224,6 +222,8 @@ def unwritable(book: Handbook, path: Path, error: OSError) -> CaptureError:
 
 def sweep(book: Handbook, label: str) -> int:
     """Remove temporary files that a killed run left in a host's folder; return how many."""
+    import psutil  # here, since few commands need it and all would wait for it
+
     removed = 0
     folder = book.captures / label
     for path in folder.rglob(".*.tmp-*") if folder.is_dir() else ():

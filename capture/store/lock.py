@@ -14,8 +14,6 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-import psutil
-
 from capture.errors import CaptureError
 from capture.store.files import unwritable
 from capture.store.handbook import Handbook
@@ -46,11 +44,15 @@ def parse(text: str) -> Owner | None:
 
 def this_process() -> Owner:
     """Return what names this process."""
+    import psutil  # here, since few commands need it and all would wait for it
+
     return Owner(os.getpid(), round(psutil.Process().create_time(), 2))
 
 
 def works(owner: Owner) -> bool:
     """Tell whether that very process still works; one that may not be looked at is taken to."""
+    import psutil
+
     if owner.pid == os.getpid():  # we do not hold it yet, so an earlier process had our id
         return False
     try:
