@@ -20,7 +20,7 @@ from mkdocs.structure.nav import Navigation
 from mkdocs.structure.pages import Page
 from mkdocs.structure.toc import get_toc
 
-from capture.render import kept, searchable, shown, visit
+from capture.render import kept, pages, searchable, shown, visit
 from capture.render.building import Build
 
 FIRST, AFTER_SEARCH, LAST = 200, -50, -200
@@ -46,7 +46,7 @@ def on_config(config: MkDocsConfig) -> None:
     BUILD[:] = [Build(Path(config.config_file_path).resolve().parent)]
     BUILD[0].compile(config.theme)
     names = {name.removeprefix("markdown.extensions.") for name in config.markdown_extensions}
-    if names <= kept.PURE:
+    if names <= pages.PURE:
         with contextlib.suppress(TypeError):
             own = [path.read_text("utf-8") for path in sorted(Path(__file__).parent.glob("*.py"))]
             settings = [config.markdown_extensions, config.mdx_configs, config.use_directory_urls, config.validation]

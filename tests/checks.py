@@ -7,7 +7,8 @@ from pathlib import Path
 from handbooks import Handbook, make_handbook, record, script
 from handbooks import host as make_host
 
-from capture.check import Findings, check
+from capture.check.findings import Findings
+from capture.check.rules import check
 from capture.errors import Problem
 
 BODY = '"""Proves it."""\n\nprint("slowdown 42.7x")\n'

@@ -12,7 +12,7 @@ from handbooks import host as make_host
 from properties import rows
 
 from capture import schemas, store
-from capture.check import Findings
+from capture.check.findings import Findings
 from capture.errors import Problem
 
 RESTORE = "restore it with git, or capture it again: capture run a/speed --force --host epyc"

@@ -12,7 +12,7 @@ from handbooks import host as make_host
 from properties import rows
 
 from capture import store
-from capture.check import Findings
+from capture.check.findings import Findings
 
 
 @pytest.fixture

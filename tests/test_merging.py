@@ -15,7 +15,7 @@ from properties import rows
 from ruamel.yaml import YAML
 
 from capture import store
-from capture.check import Findings
+from capture.check.findings import Findings
 
 NOTHING = Findings((), ())
 

@@ -7,11 +7,11 @@ import functools
 import io
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from capture import claims, host, record, redact, schemas, store
 from capture.catalogue import Catalogue
+from capture.check.findings import Findings
 from capture.check.merges import check_merges
 from capture.errors import CaptureError, Problem
 from capture.host import LOCAL
@@ -20,19 +20,6 @@ from capture.redact import PRIVACY_RULES, Identity
 from capture.state import State
 
 States = Mapping[tuple[str, str], State]
-
-
-@dataclass(frozen=True)
-class Findings:
-    """`problems` fail the check; `notes` are things that may be so."""
-
-    problems: tuple[Problem, ...]
-    notes: tuple[Problem, ...]
-
-    @property
-    def private(self) -> bool:
-        """Tell whether something personal or secret was found."""
-        return any(problem.rule in PRIVACY_RULES for problem in self.problems)
 
 
 def check(cat: Catalogue, strict_stale: Sequence[str], pages: Iterable[Problem]) -> Findings:

@@ -14,7 +14,7 @@ from capture import bundle as bundles
 from capture import catalogue, incoming, preparation, redact, shard, store
 from capture.catalogue import Catalogue
 from capture.check import rules
-from capture.cli.context import handbook, say, stderr, tell
+from capture.cli.context import handbook, say, tell
 from capture.cli.following import EXIT_INTERRUPTED
 from capture.cli.running import HELP
 from capture.errors import EXIT_ATTENTION, EXIT_OK, CaptureError, PrivacyRefused, nearest, plural
@@ -108,7 +108,7 @@ def import_bundles(
                     kinds[found.kind] += 1
             except KeyboardInterrupt as error:
                 done = f"{len(taken)} of {plural(len(one.records), 'record')} of {label} done"
-                say(f"{one.name}: interrupted: {done}; the same command goes on from here", stderr())
+                tell(f"{one.name}: interrupted: {done}; the same command goes on from here")
                 raise typer.Exit(EXIT_INTERRUPTED) from error
         show(one, taken, dry_run, new)
     raise typer.Exit(EXIT_ATTENTION if kinds.keys() - set(QUIET) else EXIT_OK)

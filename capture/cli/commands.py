@@ -13,7 +13,7 @@ from typer.core import TyperGroup
 PLACES = {
     "run": "running:run",
     "verify": "verifying:verify",
-    "check": "inspection:check",
+    "check": "checking:check",
     "diff": "differences:diff",
     "review": "reviewing:review_command",
     "status": "inspection:status",

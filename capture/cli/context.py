@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Iterable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import typer
-from rich.console import Console
 
 from capture import normalize, store
 from capture.errors import CaptureError, Problem
+
+if TYPE_CHECKING:  # plain lines need no rich, which takes longer to import than most commands to run
+    from rich.console import Console
+
+COLOURED = ("FORCE_COLOR", "TTY_COMPATIBLE", "TTY_INTERACTIVE")  # variables by which rich takes a pipe for a terminal
 
 
 def set_root(context: typer.Context, root: str) -> None:
@@ -28,28 +35,42 @@ def handbook(context: typer.Context) -> store.Handbook:
 
 def stdout() -> Console:
     """Return a console for results; it wraps nothing that is piped."""
+    from rich.console import Console
+
     return Console(highlight=False, soft_wrap=True, emoji=False)
 
 
 def stderr() -> Console:
     """Return a console for progress and errors."""
+    from rich.console import Console
+
     return Console(stderr=True, highlight=False, soft_wrap=True, emoji=False)
 
 
 def say(text: object, console: Console | None = None, style: str = "") -> None:
     """Print one result; control characters, which a stranger's record may hold, are made visible."""
-    (console or stdout()).print(
-        normalize.bidi_controls(normalize.control_characters(str(text))), markup=False, style=style
-    )
+    if console:
+        console.print(visible(text), markup=False, style=style)
+    else:
+        print(visible(text), flush=True)
+
+
+def visible(text: object) -> str:
+    """Return a text in which no character moves the cursor or turns the line."""
+    return normalize.bidi_controls(normalize.control_characters(str(text)))
 
 
 def tell(text: str) -> None:
     """Say what happens meanwhile, beside the results."""
-    say(text, stderr())
+    print(visible(text), file=sys.stderr, flush=True)
 
 
 def complain(problems: Iterable[Problem | str]) -> None:
-    """Print problems to stderr, one a line."""
+    """Print problems to stderr, one a line, in red on a terminal."""
+    if not sys.stderr.isatty() and not any(os.environ.get(name) for name in COLOURED):
+        for problem in problems:
+            tell(str(problem))
+        return
     console = stderr()
     for problem in problems:
         say(problem, console, "red" if console.is_terminal else "")

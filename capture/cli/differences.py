@@ -12,9 +12,10 @@ from typing import Annotated
 
 import typer
 
-from capture import across, catalogue, changes, check, store
+from capture import across, catalogue, changes, store
 from capture.catalogue import Catalogue
 from capture.changes import Changes
+from capture.check import rules
 from capture.cli.context import complain, handbook, stdout
 from capture.errors import EXIT_ATTENTION, EXIT_INVALID, EXIT_OK, EXIT_PRIVACY, CaptureError, Problem, suggestion
 from capture.report import change_json, change_markdown, change_text
@@ -96,7 +97,7 @@ def between_revisions(book: store.Handbook, wanted: str) -> Changes:
             new, new_name = stack.enter_context(at_revision(book, head or "HEAD"))
         else:
             new, new_name = with_problems(catalogue.read(book, local=False), store.links(book)), WORKING
-        problems, known = (check.check(cat, (), ()).problems for cat in (new, old))
+        problems, known = (rules.check(cat, (), ()).problems for cat in (new, old))
         return changes.between(old, new, (old_name, new_name), problems, known)
 
 

@@ -10,8 +10,9 @@ from typing import Annotated
 
 import typer
 
-from capture import catalogue, changes, check, decisions, plan, review, store
-from capture.cli.context import complain, handbook, say, stderr, stdout, tell
+from capture import catalogue, changes, decisions, plan, review, store
+from capture.check import rules
+from capture.cli.context import complain, handbook, say, stdout, tell
 from capture.cli.differences import WORKING, at_revision
 from capture.decisions import REJECTED, Told
 from capture.errors import (
@@ -73,7 +74,7 @@ class Session:
             self.refused |= {item.entry.path: error.exit_code for item in items}
             return list(items)
         for each in told:
-            say(each.words, None if each.done else stderr())
+            (say if each.done else tell)(each.words)
         return [item for item in items if not self.settled(item, told)]
 
     def settled(self, item: Item, told: Iterable[Told]) -> bool:
@@ -135,7 +136,7 @@ def begin(book: store.Handbook, ids: Sequence[str], host: str) -> Session:
     taken = review.snapshot(book)
     with at_revision(book, taken.commit) as (old, base):
         new = catalogue.read(book, local=False)
-        problems = check.check(new, (), ()).problems
+        problems = rules.check(new, (), ()).problems
         found = changes.between(old, new, (base, WORKING), problems)
         items = review.waiting(taken, old, new, found, problems)
         beside = review.notes(taken, old, new, found)

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from capture import shard, store, verifiable, verification, verifier
-from capture.cli.context import complain, handbook, say, stderr, stdout, tell
+from capture.cli.context import complain, handbook, say, stdout, tell
 from capture.cli.following import EXIT_INTERRUPTED, follow
 from capture.cli.running import CPUS, HELP
 from capture.engines import Engines
@@ -43,7 +43,7 @@ def verify(
         read = stack.enter_context(reading(python or this_interpreter()))
         cat, chosen = read_for(book, label, ids or [], part)
         if part:
-            say(summary.share_line(part, len(chosen)), stderr())
+            tell(summary.share_line(part, len(chosen)))
         reasons = verifiable.candidates(cat, label, chosen)
         problems = [*cat.problems, *verifiable.edited(cat, label, chosen)]
         complain(problems)
@@ -57,13 +57,13 @@ def verify(
             len(decision.tasks), "verifying", verified.passing_line,
         )  # fmt: skip
     if not whole:
-        say(f"interrupted: {len(results)} of {len(decision.tasks)} compared", stderr())
+        tell(f"interrupted: {len(results)} of {len(decision.tasks)} compared")
         raise typer.Exit(EXIT_INTERRUPTED)
     found = verifier.document(decision, [done.result for done in results], label)
     if as_json:
         stdout().out(verification.text(found))
     for line in verified.lines(found, len(results)):
-        say(line, stderr() if as_json else None)
+        (tell if as_json else say)(line)
     if decision.broken:
         raise CaptureError(f"torch fails to import in this interpreter: {decision.broken}; mend the installation")
     if problems:

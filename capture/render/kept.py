@@ -16,14 +16,6 @@ from capture.errors import CaptureError
 from capture.render import card, inline, places, plain, request, tables
 from capture.render.visit import Visit
 
-# Extensions that read nothing but the page and their options; with any other no page is kept.
-PURE = frozenset([
-    "abbr", "admonition", "attr_list", "def_list", "fenced_code", "footnotes", "md_in_html", "meta", "sane_lists",
-    "smarty", "tables", "toc", "pymdownx.arithmatex", "pymdownx.betterem", "pymdownx.caret", "pymdownx.critic",
-    "pymdownx.details", "pymdownx.highlight", "pymdownx.inlinehilite", "pymdownx.keys", "pymdownx.mark",
-    "pymdownx.smartsymbols", "pymdownx.superfences", "pymdownx.tabbed", "pymdownx.tasklist", "pymdownx.tilde",
-])  # fmt: skip
-
 
 def facts(here: Visit, markdown: str) -> list[str] | None:
     """Return what the cards and values of a page say; None where something else is on it, or where one is at fault."""

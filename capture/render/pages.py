@@ -20,6 +20,13 @@ from capture.render import places, site, visit
 # What a name in mkdocs.yml may be taken from: importing runs code, and strangers' pull requests are checked.
 TRUSTED = ("capture.render", "markdown", "material.extensions", "pymdownx", "pygments")
 BUILT_IN = ("toc", "tables", "fenced_code")  # what MkDocs adds by itself
+# Extensions that read nothing but the page and their options; with any other no page is kept.
+PURE = frozenset([
+    "abbr", "admonition", "attr_list", "def_list", "fenced_code", "footnotes", "md_in_html", "meta", "sane_lists",
+    "smarty", "tables", "toc", "pymdownx.arithmatex", "pymdownx.betterem", "pymdownx.caret", "pymdownx.critic",
+    "pymdownx.details", "pymdownx.highlight", "pymdownx.inlinehilite", "pymdownx.keys", "pymdownx.mark",
+    "pymdownx.smartsymbols", "pymdownx.superfences", "pymdownx.tabbed", "pymdownx.tasklist", "pymdownx.tilde",
+])  # fmt: skip
 FRONT_MATTER = re.compile(r"-{3}[ \t]*\n.*?\n(?:\.{3}|-{3})[ \t]*\n", re.DOTALL)
 
 
@@ -53,6 +60,17 @@ def check_pages(cat: Catalogue) -> list[Problem]:
         finally:
             problems += visit.leave(html)
     return sorted(set(problems))
+
+
+def read_nothing_else(book: store.Handbook) -> bool:
+    """Tell whether the pages are made of the handbook's own files alone; a verification and some extensions are not."""
+    config = store.read_site_config(book)
+    entries = [
+        name
+        for entry in config.get("markdown_extensions") or []
+        for name in ([*entry] if isinstance(entry, dict) else [entry])
+    ]
+    return not site.settings(config).verification and set(entries) <= PURE
 
 
 def without_front_matter(text: str) -> str:

@@ -151,4 +151,4 @@ LAST: dict[tuple[Path, bool], tuple[store.Footprint, Site]] = {}
 def signature(book: store.Handbook, chosen: Settings) -> store.Footprint | None:
     """Return what tells that a snippet, a record or the verification was written, added or removed."""
     verified = [book.root / chosen.verification] if chosen.verification else []
-    return store.footprint([book.root / "snippets", book.captures, *verified])
+    return store.footprint_of([book.root / "snippets", book.captures, *verified])

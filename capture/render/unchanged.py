@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from capture import store
-from capture.render import kept, shown, site
+from capture.render import kept, pages, shown, site
 
 # Of others nobody knows what they read.
 PLUGINS = {"search", "material/search", "redirects"}
@@ -40,10 +40,10 @@ def made(config: Any, folder: Path, now: datetime.datetime) -> Made | None:
     names = {name.removeprefix("markdown.extensions.") for name in config.markdown_extensions}
     hooks = {(root / name).resolve() for name in config.hooks}
     strange = hooks - {folder.resolve() / name for name in HOOKS}
-    if set(config.plugins) - set(config.hooks) - PLUGINS or names - kept.PURE or strange:
+    if set(config.plugins) - set(config.hooks) - PLUGINS or names - pages.PURE or strange:
         return None
     with contextlib.suppress(TypeError, OSError):
-        found = store.footprint(sources(root, config, folder))
+        found = store.footprint_of(sources(root, config, folder))
         if found is None or "INHERIT" in Path(config.config_file_path).read_text("utf-8"):
             return None
         said = {name: value for name, value in os.environ.items() if name.startswith(VARIABLES)}
@@ -74,12 +74,12 @@ def sources(root: Path, config: Any, folder: Path) -> list[Path]:
 def is_built(root: Path, key: str, site_dir: Path) -> bool:
     """Tell whether the last build from all this left the site that lies there."""
     with store.Cache(root, "built") as cache:
-        there = store.footprint([site_dir])
+        there = store.footprint_of([site_dir])
         return there is not None and cache.get(key) == there.digest
 
 
 def remember(root: Path, key: str, site_dir: Path) -> None:
     """Remember that the site which lies there was built from all this."""
     with store.Cache(root, "built", spare=1) as cache:
-        if there := store.footprint([site_dir]):
+        if there := store.footprint_of([site_dir]):
             cache.put(key, there.digest)

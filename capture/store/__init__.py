@@ -20,12 +20,12 @@ from capture.store.files import (
     write_record,
     write_text,
 )
-from capture.store.footprint import Footprint, footprint, installed
+from capture.store.footprint import Footprint, footprint_of, installed
 from capture.store.handbook import CAPTURES, Handbook, find_root, record_ids
 from capture.store.history import page_days, revision_facts
 from capture.store.lock import held
 from capture.store.merges import unmerged
-from capture.store.revision import links, merge_base, write_out
+from capture.store.revision import git_path, links, merge_base, write_out
 from capture.store.revision import resolve as resolve_revision
 from capture.store.site import CONFIG, PythonName, config_line, read_front_matter, read_site_config
 from capture.store.staging import (
@@ -57,7 +57,8 @@ __all__ = [
     "digest",
     "dump",
     "find_root",
-    "footprint",
+    "footprint_of",
+    "git_path",
     "held",
     "host_text",
     "installed",

@@ -29,7 +29,7 @@ class Footprint:
         return self.newest < when - COARSE
 
 
-def footprint(places: Iterable[Path]) -> Footprint | None:
+def footprint_of(places: Iterable[Path]) -> Footprint | None:
     """Return what stands for files and whole folders; one that is not there counts as well.
 
     None where a folder is a link, or cannot be read: what is behind it cannot be told.
@@ -64,6 +64,8 @@ def below(folder: str) -> Iterator[tuple[str, os.stat_result]]:
                     yield from below(entry.path)
             elif entry.is_dir():
                 raise NotADirectoryError(entry.path)
+            elif entry.is_symlink():
+                yield f"{entry.path} -> {Path(entry.path).readlink()}", entry.stat()
             else:
                 yield entry.path, entry.stat()
 

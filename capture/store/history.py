@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Mapping
-from pathlib import Path
 
 from capture.errors import CaptureError
 from capture.store.handbook import Handbook
-from capture.store.revision import git, text
+from capture.store.revision import git, git_path, text
 
 MARK = "\x01"
 
@@ -20,7 +19,7 @@ def page_days(book: Handbook) -> Mapping[str, str]:
     was last changed there, or before, is left out, and so is a page that differs from what is committed.
     """
     try:
-        cut = Path(book.root, text(book.root, "rev-parse", "--git-path", "shallow"))
+        cut = git_path(book, "shallow")
         oldest = set(cut.read_text("ascii").split()) if cut.is_file() else set()
         form = f"--format={MARK}%H %ct"
         log = git(book.root, "log", form, "--name-only", "--no-renames", "--relative", "HEAD", "--", "docs")
@@ -42,8 +41,7 @@ def page_days(book: Handbook) -> Mapping[str, str]:
 def revision_facts(book: Handbook) -> list[str]:
     """Return what `page_days` depends on beside the files in docs/: the commit, and where a shallow history ends."""
     try:
-        commit, cut = text(book.root, "rev-parse", "HEAD", "--git-path", "shallow").splitlines()
-        path = Path(book.root, cut)
-        return [commit, path.read_text("ascii") if path.is_file() else ""]
+        commit, cut = text(book.root, "rev-parse", "HEAD"), git_path(book, "shallow")
+        return [commit, cut.read_text("ascii") if cut.is_file() else ""]
     except (CaptureError, OSError, ValueError):
         return []

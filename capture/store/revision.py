@@ -72,6 +72,11 @@ def text(root: Path, *arguments: str) -> str:
     return os.fsdecode(git(root, *arguments)).removesuffix("\n")
 
 
+def git_path(book: Handbook, name: str) -> Path:
+    """Return where git keeps a file of its own, such as its index; raises CaptureError where there is no repository."""
+    return Path(book.root, text(book.root, "rev-parse", "--git-path", name))
+
+
 def prefix_of(book: Handbook) -> str:
     """Return the path of the handbook in its repository, with a slash at its end, or nothing where it is all of it."""
     return text(book.root, "rev-parse", "--show-prefix")
