@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -121,6 +122,20 @@ def test_another_tool_has_its_own_reading(book: Handbook, own_cache: Path, monke
     book.catalogue()
     assert len(calls) == 1
     assert all(path.read_bytes().startswith(b"1" * 64) for path in kept(own_cache) if path.name != "checked")
+
+
+@pytest.mark.parametrize("name", ["check/rules.py", "render/templates/card.html.j2", "render/templates/new.html.j2"])
+def test_an_edited_tool_is_another(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    """Its templates belong to it as well: what they made of a card is not what they make now."""
+    copy = tmp_path / "capture"
+    shutil.copytree(cache.PACKAGE, copy, ignore=shutil.ignore_patterns("__pycache__"))
+    monkeypatch.setattr(cache, "PACKAGE", copy)
+    tool = cache.tool.__wrapped__
+    before = tool()
+    assert tool() == before
+    with (copy / name).open("a") as file:
+        file.write("\n")
+    assert tool() != before
 
 
 def test_nothing_is_kept_in_the_handbook(tmp_path: Path) -> None:

@@ -18,9 +18,12 @@ from benchmarks import lessons, plain
 from benchmarks.rounds import clean_environment, used
 from benchmarks.table import Row, Within
 from capture.store.cache import VARIABLE
+from capture.store.footprint import COARSE
 
 SIZES = (30, 300, 3000)
 PLAIN, COLD, WARM = "plain Material", "site, nothing kept", "site, built before"
+EDITED = "site, a lesson edited"
+EDITED_LESSON = 3
 SERVED = "edit to served, 30 pages"
 Found = dict[tuple[str, int], list[float]]
 
@@ -28,10 +31,14 @@ Found = dict[tuple[str, int], list[float]]
 def build(folder: Path, name: str, pages: int) -> float:
     """Build a site as a command and return the seconds it took."""
     root = folder / ("plain" if name == PLAIN else "ours")
-    if name != WARM:
+    if name in (PLAIN, COLD):
         shutil.rmtree(root / "site", ignore_errors=True)
     if name == COLD:
         shutil.rmtree(folder / "kept", ignore_errors=True)
+        time.sleep(COARSE + 0.5)  # files as young as the edit before are never taken for unchanged
+    if name == EDITED:
+        page = root / "docs" / f"{lessons.name_of(EDITED_LESSON)}.md"
+        page.write_text(page.read_text("utf-8") + "\nOne more sentence.\n", "utf-8")
     env = {VARIABLE: str(folder / "kept"), "NO_MKDOCS_2_WARNING": "1"}
     seconds = used("-m", "mkdocs", "build", "--strict", cwd=root, env=env).seconds
     built = len(list((root / "site").glob("chapter*/*/index.html")))
@@ -48,17 +55,17 @@ def compare(folder: Path, rounds: int, tell: Callable[[str], None]) -> list[Row]
         book = lessons.handbook(place / "ours", size - 1)
         plain.write_site(book, place / "plain", size - 1)
         for number in range(1 if size == SIZES[-1] else rounds):
-            for name in (PLAIN, COLD, WARM):
+            for name in (PLAIN, COLD, WARM, EDITED):
                 tell(f"round {number + 1}: {name}, {size:,} pages")
                 found.setdefault((name, size), []).append(build(place, name, size))
         if size == SIZES[0]:
             tell("an edit while it is served")
             found[SERVED, size] = served(place, rounds)
         shutil.rmtree(place)
-    bounds = {COLD: Within(0.6), WARM: Within(0.3)}
+    bounds = {COLD: Within(0.6), WARM: Within(0.3), EDITED: Within(0.3)}
     rows = [row(found, (name, size), (PLAIN, size), how) for size in SIZES for name, how in bounds.items()]
     for more, less in zip(SIZES[1:], SIZES, strict=False):
-        rows += [grown(found, name, more, less) for name in (PLAIN, COLD, WARM)]
+        rows += [grown(found, name, more, less) for name in (PLAIN, COLD, WARM, EDITED)]
     edits = tuple((seconds, 1.0) for seconds in found[SERVED, SIZES[0]])
     return [*rows, Row(SERVED, "a second", edits, Within(2))]
 
@@ -80,7 +87,7 @@ def grown(found: Found, name: str, more: int, less: int) -> Row:
 
 def served(folder: Path, rounds: int) -> list[float]:
     """Return the seconds from an edit of a page to its being served."""
-    root, number = folder / "ours", 3
+    root, number = folder / "ours", EDITED_LESSON
     page = root / "docs" / f"{lessons.name_of(number)}.md"
     with server(root, {VARIABLE: str(folder / "kept"), "NO_MKDOCS_2_WARNING": "1"}) as address:
         found = []
