@@ -19,7 +19,7 @@ from mkdocs.structure.pages import Page
 from mkdocs.structure.toc import get_toc
 from mkdocs.utils import CountHandler, meta
 
-from capture import dataset, extract, store
+from capture import store
 from capture.errors import CaptureError
 from capture.host import LOCAL
 from capture.render import foot, host_page, moved, near, pages, plain, site, tour, visit
@@ -72,9 +72,8 @@ def on_pre_build(config: MkDocsConfig) -> None:
     except CaptureError as error:
         raise PluginError(str(error)) from error
     BUILD[:], CHOICE[:] = [known], [near.element(known)]
-    SECTIONS.clear()
-    GENERATED.clear()
-    HISTORY.clear()
+    for memory in (SECTIONS, GENERATED, HISTORY):
+        memory.clear()
     HISTORY.update(store.page_days(book(config)))
     fault = site.default_host_problem(known.catalogue, known.settings)
     damaged = [item for item in known.catalogue.problems if item.path.startswith(store.CAPTURES)]
@@ -84,6 +83,8 @@ def on_pre_build(config: MkDocsConfig) -> None:
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
     """Add the scripts and the dataset as downloads; leave this machine's records out of what is published."""
+    from capture import dataset, extract  # a site of which nothing changed has no use for them
+
     if site.published():
         for file in [file for file in files if file.src_uri.startswith(LOCAL_FILES)]:
             files.remove(file)

@@ -26,25 +26,19 @@ from capture.render.building import Build
 FIRST, AFTER_SEARCH, LAST = 200, -50, -200
 SOFTWARE = ("markdown", "pymdown-extensions", "pygments", "mkdocs", "mkdocs-material", "jinja2", "markupsafe")
 COPIED = ("captures/", "snippets/")  # files that are copied as they are
-# What MkDocs itself gives to templates and to pages; anything else there comes from a plugin. Days take no part: of
-# Material's pages none shows when it was built.
-CONTEXT = frozenset([
-    "nav", "pages", "base_url", "extra_css", "extra_javascript", "mkdocs_version", "build_date_utc", "config", "page",
-])  # fmt: skip
-OWN = frozenset([
-    "file", "title", "parent", "children", "previous_page", "next_page", "_Page__active", "update_date",
-    "canonical_url", "abs_url", "edit_url", "markdown", "_title_from_render", "content", "toc", "meta", "render",
-    "present_anchor_ids", "links_to_anchors",
-])  # fmt: skip
 BUILD: list[Build] = []
 
 
-@event_priority(LAST)
+@event_priority(FIRST)
 def on_config(config: MkDocsConfig) -> None:
-    """Open what was kept, and sum up what decides how any page is rendered."""
+    """Open what was kept, before a plugin compiles the first template."""
     on_build_error(error=RuntimeError("the last build did not end"))
     BUILD[:] = [Build(Path(config.config_file_path).resolve().parent)]
     BUILD[0].compile(config.theme)
+
+
+def on_pre_build(config: MkDocsConfig) -> None:
+    """Sum up what decides how any page is rendered."""
     names = {name.removeprefix("markdown.extensions.") for name in config.markdown_extensions}
     if names <= pages.PURE:
         with contextlib.suppress(TypeError):
@@ -235,10 +229,7 @@ on_page_context = CombinedEvent(reduce, restore, recall)
 
 def output_key(build: Build, context: Any, page: Page) -> str:
     """Return what stands for all that a page's file is made of; raises TypeError where that cannot be told."""
-    more = {name: value for name, value in context.items() if name not in CONTEXT}
-    own = {name: value for name, value in vars(page).items() if name not in OWN}
-    said = [page.url, page.title, page.edit_url, page.canonical_url, page.meta, list(map(shown.token, page.toc))]
-    return kept.digest(str(build.site), page.content or "", kept.canonical([*said, more, own]))
+    return kept.digest(str(build.site), page.content or "", kept.canonical(shown.of_page(context, page)))
 
 
 @event_priority(FIRST)

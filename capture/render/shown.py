@@ -10,6 +10,17 @@ from typing import Any
 # Settings that no page shows but through its place, its links and its nav.
 NOT_SHOWN = ("theme", "plugins", "hooks", "docs_dir", "site_dir", "exclude_docs", "draft_docs", "not_in_nav", "watch")
 
+# What MkDocs itself gives to templates and to pages; anything else there comes from a plugin. Days take no part: of
+# Material's pages none shows when it was built.
+CONTEXT = frozenset([
+    "nav", "pages", "base_url", "extra_css", "extra_javascript", "mkdocs_version", "build_date_utc", "config", "page",
+])  # fmt: skip
+OWN = frozenset([
+    "file", "title", "parent", "children", "previous_page", "next_page", "_Page__active", "update_date",
+    "canonical_url", "abs_url", "edit_url", "markdown", "_title_from_render", "content", "toc", "meta", "render",
+    "present_anchor_ids", "links_to_anchors",
+])  # fmt: skip
+
 
 def token(entry: Any) -> dict[str, Any]:
     """Return an entry of a table of contents as Markdown gave it."""
@@ -25,6 +36,14 @@ def site(config: Any, files: Any, nav: Any) -> list[Any]:
     pages = [file.page for file in files.documentation_pages() if file.page]
     titles = [(page.file.src_uri, page.title, meta(page)) for page in pages]
     return [settings, plugins, theme, titles, branches(nav.items), list(templates(config.theme.dirs))]
+
+
+def of_page(context: Mapping[str, Any], page: Any) -> list[Any]:
+    """Return all that one page shows of itself but its text, with what plugins added to it."""
+    more = {name: value for name, value in context.items() if name not in CONTEXT}
+    own = {name: value for name, value in vars(page).items() if name not in OWN}
+    toc = list(map(token, page.toc))
+    return [page.url, page.title, page.edit_url, page.canonical_url, page.meta, toc, more, own]
 
 
 def meta(page: Any) -> dict[str, Any]:
