@@ -16,8 +16,9 @@ from handbooks import host as make_host
 from project import Run
 from repositories import GIT, Repository
 
-from capture import changes, check, store
+from capture import changes, store
 from capture.changes import Changes
+from capture.check import rules
 from capture.host import Host
 from capture.pairs import Change
 from capture.record import Record
@@ -56,7 +57,7 @@ def side(
 def compared(base: Handbook, head: Handbook) -> Changes:
     """Compare two states as the command does."""
     old, new = base.catalogue(), head.catalogue()
-    problems, known = (check.check(cat, (), ()).problems for cat in (new, old))
+    problems, known = (rules.check(cat, (), ()).problems for cat in (new, old))
     return changes.between(old, new, ("base", "head"), problems, known)
 
 

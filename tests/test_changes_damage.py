@@ -175,10 +175,11 @@ def test_records_of_local_are_never_shown(tmp_path: Path) -> None:
     cat, before = new.catalogue(), base.catalogue()
     assert ("local", "a/one") in cat.records and ("local", "a/one") not in before.records
     new.write("docs/captures/local/a/one.yaml", "<<<<<<< ours\n")
-    from capture import catalogue, changes, check
+    from capture import catalogue, changes
+    from capture.check import rules
 
     seen = catalogue.read(new.book, local=False)
-    found = changes.between(before, seen, ("base", "head"), check.check(seen, (), ()).problems)
+    found = changes.between(before, seen, ("base", "head"), rules.check(seen, (), ()).problems)
     assert (found.records, found.hosts, found.failing) == ((), (), ())
 
 

@@ -6,6 +6,7 @@ more, the way superfences reads it: a fence ends at the same run of characters, 
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -17,6 +18,7 @@ SPAN = re.compile(r"(?<!`)(`+)(?!`)((?:(?!\n[ \t]*\n).)+?)(?<!`)\1(?!`)", re.DOT
 CAPTURED = re.compile(r"(?:#!|:::+)captured\s+")
 NAME = "capture"
 TABLE = "capture-table"
+PAGES = 16  # texts remembered: what is read of a page is asked for several times in a row
 
 
 @dataclass(frozen=True)
@@ -43,6 +45,7 @@ def blocks(lines: list[str]) -> Iterator[tuple[int, int | None, str]]:
         number = number + 1 if end is None else end + 1
 
 
+@functools.lru_cache(maxsize=PAGES)
 def fences(text: str, wanted: str = NAME) -> tuple[Place, ...]:
     """Return the fences of a page with a name, in order; those shown within another fence are none."""
     lines = text.splitlines()
@@ -68,6 +71,7 @@ def inside(lines: list[str]) -> str:
     return "\n".join(line.lstrip("> \t").rstrip() for line in lines).strip()
 
 
+@functools.lru_cache(maxsize=PAGES)
 def inlines(text: str) -> tuple[tuple[str, int], ...]:
     """Return (text, line) of every captured value outside fences, the text with single blanks."""
     lines = text.splitlines()
