@@ -20,7 +20,7 @@ from mkdocs.structure.nav import Navigation
 from mkdocs.structure.pages import Page
 from mkdocs.structure.toc import get_toc
 
-from capture.render import kept, pages, searchable, shown, visit
+from capture.render import company, kept, searchable, shown, visit
 from capture.render.building import Build
 
 FIRST, AFTER_SEARCH, LAST = 200, -50, -200
@@ -34,13 +34,14 @@ def on_config(config: MkDocsConfig) -> None:
     """Open what was kept, before a plugin compiles the first template."""
     on_build_error(error=RuntimeError("the last build did not end"))
     BUILD[:] = [Build(Path(config.config_file_path).resolve().parent)]
-    BUILD[0].compile(config.theme)
+    if config.plugins.events["env"] == [on_env]:  # what another does to the environment could change what is compiled
+        BUILD[0].compile(config.theme)
+    BUILD[0].shares = company.is_known(config, Path(__file__).parent)
 
 
 def on_pre_build(config: MkDocsConfig) -> None:
     """Sum up what decides how any page is rendered."""
-    names = {name.removeprefix("markdown.extensions.") for name in config.markdown_extensions}
-    if names <= pages.PURE:
+    if company.reads_pages_alone(config):
         with contextlib.suppress(TypeError):
             own = [path.read_text("utf-8") for path in sorted(Path(__file__).parent.glob("*.py"))]
             settings = [config.markdown_extensions, config.mdx_configs, config.use_directory_urls, config.validation]

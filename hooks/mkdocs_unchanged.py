@@ -15,37 +15,52 @@ from capture.render.building import LOGGER, Watch
 
 LOG = logging.getLogger("mkdocs.capture")
 WATCH = Watch(logging.WARNING)
+BUILDS: list[bool] = []  # whether the command builds a site that stays, and whole
 MADE: list[unchanged.Made] = []
+MARK: list[tuple[Path, unchanged.Mark]] = []
 
 
 def on_startup(command: str, dirty: bool, **_: object) -> None:
     """Hear from now on what is wrong; whether anything is to be built is known once the settings are."""
     MADE.clear()
     WATCH.count = 0
-    if command == "build" and not dirty:
-        LOGGER.addHandler(WATCH)
+    LOGGER.addHandler(WATCH)
+    BUILDS[:] = [command == "build" and not dirty] if command != "serve" else []
 
 
 @event_priority(300)
 def on_config(config: MkDocsConfig) -> None:
     """End the command where there is nothing to build, before any plugin begins."""
-    if WATCH not in LOGGER.handlers:
-        return
+    root, place = Path(config.config_file_path).resolve().parent, Path(config.site_dir)
+    if any(BUILDS) and WATCH.sees:
+        MADE[:] = made(config)
+        if MADE and unchanged.is_built(root, MADE[0].key, place):
+            LOG.info("Nothing has changed since %s was built: it is left as it is", place.name)
+            raise SystemExit(0)
+    if BUILDS:
+        MARK[:] = [(root, unchanged.begin(root))]
+
+
+def made(config: MkDocsConfig) -> list[unchanged.Made]:
+    """Return what the site is made of; nothing where that cannot be told, or where a setting is at fault."""
     try:
         found = unchanged.made(config, Path(__file__).parent, datetime.datetime.now(datetime.UTC))
     except CaptureError:
-        return  # a fault, which the build tells
-    if found is None or not WATCH.sees:
-        return
-    MADE[:] = [found]
-    place = Path(config.site_dir)
-    if unchanged.is_built(Path(config.config_file_path).resolve().parent, found.key, place):
-        LOG.info("Nothing has changed since %s was built: it is left as it is", place.name)
-        raise SystemExit(0)
+        return []  # the build tells
+    return [found] if found else []
 
 
 @event_priority(-300)
 def on_post_build(config: MkDocsConfig) -> None:
-    """Remember the site, if nothing was wrong with it and whatever changes from now on must show."""
-    if MADE and MADE[0].settled and not WATCH.count:
-        unchanged.remember(Path(config.config_file_path).resolve().parent, MADE[0].key, Path(config.site_dir))
+    """Remember the site, if nothing was wrong, no other build wrote into it, and each later change must show."""
+    alone = bool(MARK) and unchanged.end(*MARK.pop())
+    if MADE and MADE[0].settled and alone and not WATCH.count:
+        root = Path(config.config_file_path).resolve().parent
+        unchanged.remember(root, MADE[0].key, Path(config.site_dir))
+
+
+def on_shutdown() -> None:
+    """Let the next build know that this one has ended."""
+    for root, mark in MARK:
+        unchanged.end(root, mark)
+    MARK.clear()

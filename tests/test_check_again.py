@@ -15,7 +15,7 @@ from test_cache import counted, kept
 from typer.testing import CliRunner
 
 from capture.check import verdict
-from capture.check.verdict import asked, variables
+from capture.check.verdict import asked
 from capture.cli import examination
 from capture.cli.app import app
 from capture.render import pages
@@ -89,6 +89,7 @@ EDITS: dict[str, Callable[[Handbook], object]] = {
     "a page": lambda book: book.write("docs/page.md", PAGE + "More.\n"),
     "a new page": lambda book: book.write("docs/deep/page.md", "# New\n"),
     "a record": lambda book: book.write(RECORD, (book.root / RECORD).read_text("utf-8") + "\n"),
+    "an empty folder": lambda book: (book.root / "docs/schema").mkdir(),
     "a stray file": lambda book: book.write("docs/captures/epyc/notes.txt", "x"),
     "a host": lambda book: (book.root / "docs/captures/epyc/host.yaml").unlink(),
     "a snippet": lambda book: (book.root / "snippets/a/speed.py").unlink(),
@@ -118,24 +119,50 @@ def test_another_tool_or_package_looks_again(book: Handbook, monkeypatch: pytest
     assert len({before, edited, key(book)}) == 3
 
 
-def test_a_variable_that_mkdocs_yml_names_is_part_of_it(book: Handbook, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its value is a setting; where the names do not stand behind the tag, nothing is kept."""
-    book.write("mkdocs.yml", 'site_name: x\nsite_url: !ENV [HANDBOOK_A, HANDBOOK_B, ""] # a comment\n')
-    found = [key(book)]
-    for name in ("HANDBOOK_A", "HANDBOOK_B"):
-        monkeypatch.setenv(name, "https://example.org/")
-        found.append(key(book))
+SPELLINGS = {
+    "a list": '!ENV [QA, QB, ""]',
+    "over two lines": "!ENV [QA,\n      QB, epyc]",
+    "a block, with an anchor": "!ENV &a\n      - QB\n      - epyc",
+    "a mark in quotes": '!ENV ["A #x", QB, epyc]',
+    "an escaped tag": "!%45NV [QB, epyc]",
+    "a verbatim tag": "!<!ENV> [QB, epyc]",
+}
+
+
+@pytest.mark.usefixtures("settled")
+@pytest.mark.parametrize("spelling", SPELLINGS.values(), ids=list(SPELLINGS))
+def test_a_variable_that_mkdocs_yml_names_is_part_of_it(
+    book: Handbook, monkeypatch: pytest.MonkeyPatch, spelling: str
+) -> None:
+    """However YAML lets one name it: another value is looked at, and any other variable is none of it."""
+    text = (book.root / "mkdocs.yml").read_text("utf-8")
+    book.write("mkdocs.yml", f"{text[: text.index('extra:')]}extra:\n  capture:\n    default_host: {spelling}\n")
+    calls = counted(monkeypatch, examination, "of")
+    assert checked(book) == checked(book)
     monkeypatch.setenv("HANDBOOK_OTHER", "1")
+    assert checked(book)[0] == 0
+    assert len(calls) == 1
+    monkeypatch.setenv("QB", "nosuch")
+    assert 'no host "nosuch"' in checked(book)[2]
+    assert 'no host "nosuch"' in checked(book)[2]
+    assert len(calls) == 2
+
+
+def test_another_way_to_git_looks_again(book: Handbook, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where git is told of another repository or index, it may know of another merge."""
+    found = [key(book)]
+    for name in ("GIT_DIR", "GIT_INDEX_FILE"):
+        monkeypatch.setenv(name, str(book.root / ".git" / ("index" if "INDEX" in name else "")))
+        found.append(key(book))
     assert len(set(found)) == 3
-    assert key(book) == found[-1]
-    book.write("mkdocs.yml", "site_name: x\nsite_url: !ENV\n  - HANDBOOK_A\n")
-    assert key(book) is None
 
 
-def test_what_variables_are_named() -> None:
-    """One, or the items of a list; none without a tag."""
-    assert variables("a: !ENV X\nb: !ENV [Y_1, Z, 'text']\n") == ["X", "Y_1", "Z", "text"]
-    assert variables("a: b\n") == []
+def test_a_faulty_mkdocs_yml_is_told(book: Handbook) -> None:
+    """No memory is asked where it is no text, and records can be checked all the same."""
+    (book.root / "mkdocs.yml").write_bytes(b"site_name: \xe9\n")
+    code, _, said = checked(book)
+    assert (code, "mkdocs.yml: is not UTF-8" in said) == (2, True)
+    assert checked(book, "--records-only")[0] == 0
 
 
 def test_what_changed_just_now_is_not_trusted(book: Handbook, own_cache: Path) -> None:
@@ -178,7 +205,7 @@ def test_a_damaged_memory_is_done_without(book: Handbook, own_cache: Path, monke
     assert checked(book) == first
     found = asked(book.book, [], ["records", "pages"])
     assert found
-    for text in ("[]", "{}", '{"problems": [[1]], "notes": [], "counted": ""}', "no JSON"):
+    for text in ("[]", "{}", '{"problems": [[1]], "notes": [], "counted": "", "variables": {}}', "no JSON"):
         with verdict.store.Cache(book.root, "verdict") as cache:
             cache.put(found.key, text)
         assert checked(book) == first

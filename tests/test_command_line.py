@@ -241,3 +241,14 @@ def test_a_command_imports_itself_alone() -> None:
         "rich",
         "psutil",
     } & set(found)
+
+
+@pytest.mark.parametrize("closed", ["2>&-", ">&-", ">&- 2>&-"])
+def test_a_stream_that_is_closed_harms_nobody(tmp_path: Path, closed: str) -> None:
+    """Whoever closes a stream does not want to hear; the exit code tells, and nothing is said on the other one."""
+    project = Project(tmp_path)
+    project.snippet("a/one", 'print("1")')
+    for command, code in (("check", 0), ("show no/such", 2)):
+        script = f"{sys.executable} -m capture {command} {closed}"
+        found = subprocess.run(["sh", "-c", script], cwd=project.root, capture_output=True, text=True, check=False)
+        assert (found.returncode, "no/such" in found.stdout) == (code, False), found

@@ -44,12 +44,20 @@ def linked(folder: Path) -> None:
     (folder / "one.txt").symlink_to(folder.parent / "elsewhere.txt")
 
 
+def bytecode(folder: Path) -> None:
+    """Put a page into a folder with a name that is passed over elsewhere."""
+    (folder / "__pycache__").mkdir()
+    (folder / "__pycache__" / "page.md").write_text("")
+
+
 CHANGES: dict[str, Callable[[Path], object]] = {
     "content": lambda folder: (folder / "below" / "two.txt").write_text("three\n"),
     "content of the same size and time": same_size_same_time,
     "another file of the same size and time": replaced,
     "a link in a file's place": linked,
     "a new file": lambda folder: (folder / "below" / "new").write_text(""),
+    "an empty folder": lambda folder: (folder / "below" / "empty").mkdir(),
+    "a file in a folder for bytecode": bytecode,
     "a hidden file": lambda folder: (folder / ".hidden").write_text(""),
     "a lost file": lambda folder: (folder / "one.txt").unlink(),
     "a new name": lambda folder: (folder / "one.txt").rename(folder / "1.txt"),
@@ -95,12 +103,13 @@ def test_places_that_are_not_there_count(folder: Path) -> None:
     assert footprint_of(places) != before
 
 
-def test_bytecode_does_not_count(folder: Path) -> None:
-    """What Python makes of the files beside it changes when they are imported."""
+def test_a_folder_that_was_away_for_a_while_is_another(folder: Path) -> None:
+    """Another may have been in its place meanwhile, and have been read."""
     before = footprint_of([folder])
-    (folder / "__pycache__").mkdir()
-    (folder / "__pycache__" / "one.pyc").write_text("")
-    assert footprint_of([folder]) == before
+    time.sleep(0.02)
+    (folder / "below").rename(folder / "away")
+    (folder / "away").rename(folder / "below")
+    assert footprint_of([folder]) != before
 
 
 def test_a_young_file_is_not_settled(folder: Path) -> None:
@@ -124,10 +133,18 @@ def test_installing_a_package_shows(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     packages, other = tmp_path / "site-packages", tmp_path / "work"
     packages.mkdir()
     other.mkdir()
-    monkeypatch.setattr("sys.path", ["", str(other), str(packages), str(tmp_path / "gone" / "site-packages")])
+    monkeypatch.setattr("sys.path", [str(other), str(packages), str(tmp_path / "gone" / "site-packages")])
     before = installed()
+    assert before
     (other / "new").mkdir()
     assert installed() == before
     os.utime(packages, (1, 1))
     (packages / "new-1.0.dist-info").mkdir()
     assert installed() != before
+
+
+def test_a_working_copy_of_what_renders_cannot_be_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Somebody who mends Markdown itself has it on his path: an edit of it would not show."""
+    (tmp_path / "markdown").mkdir()
+    monkeypatch.setattr("sys.path", [str(tmp_path)])
+    assert installed() is None

@@ -97,10 +97,13 @@ def test_what_a_page_is_known_by(book: Handbook) -> None:
 
 
 def test_what_has_no_plain_form_is_not_kept() -> None:
-    """A key is made of plain data, paths and names of functions; of anything else it cannot be told."""
-    assert kept.canonical({"b": [1, len], "a": Path("x")}) == '{"a": "x", "b": [1, "builtins.len"]}'
+    """A key is made of plain data, paths and names of functions that are ours; of anything else it cannot be told."""
+    text = '{"a": "x", "b": [1, "capture.render.kept.digest"]}'
+    assert kept.canonical({"b": [1, kept.digest], "a": Path("x")}) == text
     with pytest.raises(TypeError):
         kept.canonical({"a": object()})
+    with pytest.raises(TypeError):
+        kept.canonical({"a": len})
     assert kept.parted(kept.joined({"n": 1}, "one", "t\nwo"), 2) == ({"n": 1}, ["one", "t\nwo"])
     assert kept.parted("{", 0) is None
     assert kept.parted(json.dumps([1]), 0) is None
@@ -139,3 +142,14 @@ def test_a_helper_that_fails_at_first_is_no_help() -> None:
     assert not one.first_done()
     assert one.result(2) == ""
     one.close()
+
+
+@pytest.mark.parametrize("what", ["os.fork", "tempfile.TemporaryFile", "mmap.mmap"])
+def test_where_no_process_can_be_had_there_is_none(monkeypatch: pytest.MonkeyPatch, what: str) -> None:
+    """No process left for the user, no folder for files of a moment, no memory: this process does all itself."""
+
+    def refuse(*_: object, **__: object) -> object:
+        raise FileNotFoundError("none")
+
+    monkeypatch.setattr(what, refuse)
+    assert helper.begin(3) is None

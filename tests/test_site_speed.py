@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from handbooks import Handbook, host, make_handbook, record, script
 
+from capture.render import helper
 from capture.store import cache
 
 COUNT = 24
-FEW = "from capture.render import helper\n\nhelper.FEWEST = 10\n"  # as if so many pages were worth a second process
 HOSTS = [host("epyc", "EPYC"), host("h200", "H200", "cuda")]
 SPEED = "hooks/mkdocs_speed.py"
 
@@ -70,9 +71,8 @@ def made(folder: Path, count: int = COUNT) -> Handbook:
 @pytest.fixture(scope="module")
 def book(tmp_path_factory: pytest.TempPathFactory) -> Handbook:
     """A handbook that tests build again and again, whose pages two processes share."""
-    book = made(tmp_path_factory.mktemp("book"))
-    hook(book, "few", FEW)
-    return book
+    assert COUNT >= helper.FEWEST
+    return made(tmp_path_factory.mktemp("book"))
 
 
 def hook(book: Handbook, name: str, text: str) -> None:
@@ -83,7 +83,8 @@ def hook(book: Handbook, name: str, text: str) -> None:
 
 
 def built(book: Handbook, **env: str) -> dict[str, bytes]:
-    """Build the site and return its files; what is packed by the second of the clock is left out."""
+    """Build the site anew and return its files; what is packed by the second of the clock is left out."""
+    shutil.rmtree(book.root / "site", ignore_errors=True)
     done = book.build(env)
     assert done.returncode == 0, done.stdout + done.stderr
     site_dir = book.root / "site"
@@ -202,3 +203,38 @@ def test_past_a_number_of_pages_sources_are_not_searched(tmp_path: Path, limit: 
     assert ("sourceword1" in index) is found
     assert all(word in index for word in ("outputword", "Count 1", "It counts"))
     assert "sourceword1" in book.html("a/p1/index.html")
+
+
+HOOKS = {
+    "what templates are compiled with": "def on_env(env, **_):\n    env.trim_blocks = env.lstrip_blocks = True\n",
+    "a filter": "def on_env(env, **_):\n    env.filters['upper'] = lambda text: 'mine' + text\n",
+}
+
+
+@pytest.mark.parametrize("text", HOOKS.values(), ids=list(HOOKS))
+def test_another_hook_may_change_how_templates_are_compiled(tmp_path: Path, text: str) -> None:
+    """Then none is compiled before it has, or kept: the site is the one that it makes."""
+    book = made(tmp_path, 2)
+    edited("overrides/main.html", "{% block extrahead %}", "{% block extrahead %}<!-- {{ 'abc' | upper }} -->")(book)
+    before = built(book)
+    hook(book, "own", text)
+    plain = slowly(book)
+    assert differing(before, plain)
+    assert [differing(plain, built(book)) for _ in range(2)] == [[], []]
+
+
+def test_what_another_hook_does_beside_is_done_once(tmp_path: Path) -> None:
+    """A second process would do it again; and of a formatter that is not ours nothing is kept."""
+    book = made(tmp_path)
+    hook(book, "own", "def on_page_markdown(markdown, **_):\n    open('log.txt', 'a').write('x')\n")
+    assert len(built(book)) > COUNT
+    assert len((book.root / "log.txt").read_text()) == len(list((book.root / "site").rglob("index.md")))
+    formatter = "def formatter(source, *_, **__):\n    return '<p>ONE</p>'\n"
+    book.write("own/form.py", formatter)
+    config = (book.root / "mkdocs.yml").read_text("utf-8")
+    name = "- { name: own, class: own, format: !!python/name:own.form.formatter }"
+    book.write("mkdocs.yml", config.replace("custom_fences:\n", f"custom_fences:\n        {name}\n"))
+    book.write("docs/a/p0.md", f"{page(0)}\n```own\n```\n")
+    for word in ("ONE", "TWO"):
+        book.write("own/form.py", formatter.replace("ONE", word))
+        assert word in built(book)["a/p0/index.html"].decode()

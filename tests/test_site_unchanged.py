@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import os
 import subprocess
 import time
 from collections.abc import Callable
@@ -61,7 +62,7 @@ def test_what_was_built_is_left(book: Handbook) -> None:
     again = book.build()
     assert (again.returncode, LEFT in again.stderr) == (0, True), again.stderr
     assert files(book) == before
-    for damage in (lost, foreign, changed):
+    for damage in (lost, foreign, changed, emptied):
         damage(book.root / "site")
         built = book.build()
         assert (built.returncode, LEFT in built.stderr) == (0, False)
@@ -80,6 +81,11 @@ def lost(site: Path) -> None:
 def foreign(site: Path) -> None:
     """Put a file into a site that is none of its own."""
     (site / "a" / "other.html").write_text("")
+
+
+def emptied(site: Path) -> None:
+    """Put a folder into a site in which there is nothing."""
+    (site / "a" / "empty").mkdir()
 
 
 def changed(site: Path) -> None:
@@ -109,6 +115,7 @@ EDITS: dict[str, Callable[[Handbook], object]] = {
     "a page": edited("docs/a/p0.md", "It counts", "It counted"),
     "a new page": lambda book: book.write("docs/a/new.md", "# New\n"),
     "a lost page": lambda book: (book.root / "docs/a/p1.md").unlink(),
+    "a page in a folder for bytecode": lambda book: book.write("docs/__pycache__/page.md", "# New\n"),
     "a picture": lambda book: book.write("docs/assets/new.svg", "<svg/>"),
     "a snippet": edited("snippets/x/s0.py", "Counts to 0", "Counted to 0"),
     "a record": edited("docs/captures/h200/x/s0.yaml", "outputword", "otherword"),
@@ -117,7 +124,15 @@ EDITS: dict[str, Callable[[Handbook], object]] = {
     "a setting": edited("mkdocs.yml", "site_name: The captured", "site_name: My captured"),
     "the list of addresses": lambda book: book.write("published.txt", "/a/\n"),
     "our own hooks": edited("hooks/mkdocs_hooks.py", '"""What only', '"""All that only'),
-    "a commit, which dates pages": commit,
+    "a commit, which dates pages": lambda book: subprocess.run(
+        ["git", "-c", "user.name=t", "-c", "user.email=t@x", "commit", "-q", "--amend", "--no-edit"],
+        cwd=book.root,
+        env=os.environ | {"GIT_COMMITTER_DATE": "2020-01-02T12:00:00Z"},
+        check=True,
+    ),
+    "git's index, by which an edit is told": lambda book: subprocess.run(
+        ["git", "rm", "-q", "--cached", "docs/a/p0.md"], cwd=book.root, check=True
+    ),
 }
 
 
@@ -127,7 +142,7 @@ def test_whatever_changes_is_built(book: Handbook, change: Callable[[Handbook], 
     before = key(book)
     assert before == key(book)
     assert before
-    time.sleep(1.1 if change is commit else 0.02)  # another commit of the same second may be the same commit
+    time.sleep(0.02)  # a time of the file system's clock may stand for so long
     change(book)
     assert key(book) != before
 
@@ -135,7 +150,11 @@ def test_whatever_changes_is_built(book: Handbook, change: Callable[[Handbook], 
 @pytest.mark.parametrize("name", ["HANDBOOK_SITE_URL", "CAPTURE_PUBLISH", "CAPTURE_ADDRESSES", "SOURCE_DATE_EPOCH"])
 def test_a_variable_is_part_of_it(book: Handbook, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     """An address, what is published, the date that is shown; how many processes work is none of it."""
+    monkeypatch.setenv("CAPTURE_ONE_PROCESS", "1")
+    one = key(book)
+    monkeypatch.delenv("CAPTURE_ONE_PROCESS")
     monkeypatch.delenv(name, raising=False)
+    assert key(book) == one
     before = key(book)
     monkeypatch.setenv(name, "https://example.org/" if name.endswith("URL") else "1700000000")
     assert key(book) != before
@@ -153,22 +172,26 @@ def test_day_tool_packages_and_options_are_part_of_it(book: Handbook, monkeypatc
     assert all(found)
 
 
-def test_what_is_not_known_is_built(book: Handbook, tmp_path: Path) -> None:
-    """A plugin, an extension, a hook, a file of settings or a linked folder of which nobody knows what it reads."""
+def test_what_is_not_known_is_built(book: Handbook, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A plugin, extension, hook, formatter, file of settings or linked folder of which nobody knows what it reads."""
     config = book.root / "mkdocs.yml"
     text = config.read_text("utf-8")
     strange = {
         "plugin": text.replace("  - redirects:", "  - privacy\n  - redirects:"),
         "extension": text.replace("  - admonition", "  - admonition\n  - pymdownx.snippets"),
-        "settings": f"INHERIT: base.yml\n{text}",
     }
-    book.write("base.yml", "copyright: nobody\n")
     for name, other in strange.items():
         assert other != text, name
         config.write_text(other, "utf-8")
         assert key(book) is None, name
     config.write_text(text, "utf-8")
     assert key(book)
+    own = text.replace("capture.render.fence.formatter", "own.formatter")
+    book.write("own.py", "def formatter(*_, **__): return ''\n")
+    config.write_text(own, "utf-8")
+    monkeypatch.syspath_prepend(str(book.root))
+    assert key(book) is None
+    config.write_text(text, "utf-8")
     (book.root / "docs" / "more").symlink_to(tmp_path.parent)
     assert key(book) is None
     (book.root / "docs" / "more").unlink()
@@ -181,3 +204,62 @@ def test_young_sources_are_not_settled(book: Handbook) -> None:
     config, folder = load_config(str(book.root / "mkdocs.yml")), book.root / "hooks"
     found = [unchanged.made(config, folder, when) for when in (datetime.datetime.now(datetime.UTC), LATER)]
     assert [item.settled for item in found if item] == [False, True]
+
+
+def test_records_are_part_of_it_wherever_the_pages_are(book: Handbook) -> None:
+    """With pages in another folder the records stay where they are."""
+    book.write("pages/index.md", "# Start\n")
+    edited("mkdocs.yml", "site_name:", "docs_dir: pages\nsite_name:")(book)
+    before = key(book)
+    assert before
+    (book.root / "docs/captures/h200/x/s0.yaml").unlink()
+    assert key(book) != before
+
+
+def test_settings_of_another_file_are_part_of_it(book: Handbook) -> None:
+    """What mkdocs.yml inherits decides as well, patterns of pages included."""
+    config = book.root / "mkdocs.yml"
+    text = config.read_text("utf-8")
+    config.write_text(f"INHERIT: ../{book.root.name}-base.yml\n{text}", "utf-8")
+    base, found = book.root.parent / f"{book.root.name}-base.yml", []
+    for line in ("", "copyright: x", "exclude_docs: a.md", "exclude_docs: b.md", "exclude_docs: '!b.md'"):
+        base.write_text(f"{line}\n")
+        found.append(key(book))
+    assert all(found)
+    assert len(set(found)) == len(found)
+
+
+@pytest.mark.parametrize("name", ["exclude_docs", "draft_docs", "not_in_nav"])
+def test_a_variable_in_a_pattern_is_part_of_it(book: Handbook, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    """Which pages there are may come from the environment."""
+    edited("mkdocs.yml", "site_name:", f'{name}: !ENV [QX, "a.md"]\nsite_name:')(book)
+    before = key(book)
+    monkeypatch.setenv("QX", "b.md")
+    assert before
+    assert key(book) != before
+
+
+def test_of_two_builds_at_once_none_is_remembered(tmp_path: Path) -> None:
+    """What both have written may be a mixture; after a build that was killed, the next but one is alone again."""
+    one = unchanged.begin(tmp_path)
+    other = unchanged.begin(tmp_path)
+    assert [unchanged.end(tmp_path, mark) for mark in (one, other)] == [False, False]
+    alone = unchanged.begin(tmp_path)
+    assert unchanged.end(tmp_path, alone)
+    unchanged.begin(tmp_path)  # and is killed
+    after = unchanged.begin(tmp_path)
+    assert not unchanged.end(tmp_path, after)
+    last = unchanged.begin(tmp_path)
+    assert unchanged.end(tmp_path, last)
+
+
+def test_a_build_beside_another_is_not_remembered(book: Handbook) -> None:
+    """The command as well: as long as another has not ended, and once more after it."""
+    time.sleep(footprint.COARSE + 0.2)
+    mark = unchanged.begin(book.root)
+    for _ in range(2):
+        assert LEFT not in book.build().stderr
+        unchanged.begin(book.root)
+    assert not unchanged.end(book.root, mark)
+    for said in (False, False, True):
+        assert (LEFT in book.build().stderr) is said

@@ -10,17 +10,14 @@ import contextlib
 import dataclasses
 import json
 import os
-import re
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from capture import store
 from capture.check.findings import Findings
 from capture.errors import CaptureError, Problem
-
-VARIABLES = re.compile(r"!ENV[ \t]*(.*)")
 
 
 @dataclass(frozen=True)
@@ -43,21 +40,15 @@ def asked(book: store.Handbook, *options: Sequence[str]) -> Asked | None:
     """Return what a check with these options reads of a handbook now, or None where that cannot be told."""
     now = time.time()
     with contextlib.suppress(OSError, CaptureError):
-        names = variables((book.root / store.CONFIG).read_text("utf-8"))
         own = [path for path in sorted(book.root.iterdir()) if path.is_file()]
         found = store.footprint_of([*own, book.root / "docs", book.root / "snippets", *index(book)])
-        if names is None or found is None:
+        packages = store.installed()
+        if found is None or packages is None:
             return None
-        parts = [store.tool(), *store.installed(), found.digest, repr([*options, [os.environ.get(x) for x in names]])]
-        return Asked(store.digest(*(part.encode("utf-8", "surrogateescape") for part in parts)), found.settled(now))
+        git = sorted((name, value) for name, value in os.environ.items() if name.startswith("GIT_"))
+        key = repr([store.tool(), packages, found.digest, options, git])
+        return Asked(store.digest(key.encode("utf-8", "surrogateescape")), found.settled(now))
     return None
-
-
-def variables(config: str) -> list[str] | None:
-    """Return the environment variables that mkdocs.yml may name, or None where they do not stand behind their tag."""
-    found = VARIABLES.findall(config)
-    names = [re.findall(r"\w+", rest.partition(" #")[0]) for rest in found]
-    return [name for some in names for name in some] if all(names) else None
 
 
 def index(book: store.Handbook) -> list[Path]:
@@ -71,16 +62,17 @@ def recall(book: store.Handbook, wanted: Asked) -> Verdict | None:
     """Return what the same check said of the same files, or None."""
     with store.Cache(book.cached_for, "verdict") as cache, contextlib.suppress(ValueError, TypeError, KeyError):
         known = json.loads(cache.get(wanted.key) or "null")
-        if known is not None:
+        if known and known["variables"] == {name: os.environ.get(name) for name in known["variables"]}:
             problems, notes = (tuple(Problem(*one) for one in known[name]) for name in ("problems", "notes"))
             return Verdict(Findings(problems, notes), str(known["counted"]))
     return None
 
 
-def remember(book: store.Handbook, wanted: Asked, said: Verdict) -> None:
-    """Keep what a check said, if whatever changes from when it began must show."""
+def remember(book: store.Handbook, wanted: Asked, said: Verdict, variables: Iterable[str]) -> None:
+    """Keep what a check said, if whatever changes from when it began must show; with the variables it looked at."""
     if wanted.settled:
+        values = {name: os.environ.get(name) for name in variables}
         parts = {"problems": said.found.problems, "notes": said.found.notes}
         rows = {name: [dataclasses.astuple(one) for one in found] for name, found in parts.items()}
         with store.Cache(book.cached_for, "verdict") as cache:
-            cache.put(wanted.key, json.dumps({**rows, "counted": said.counted}))
+            cache.put(wanted.key, json.dumps({**rows, "counted": said.counted, "variables": values}))

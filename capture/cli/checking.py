@@ -43,13 +43,13 @@ def check(
         from capture.cli import examination  # here, since the rules take longer to import than a verdict to be told
 
         try:
-            said, lasting = examination.of(book, strict, records_only)
+            said, variables = examination.of(book, strict, records_only)
         except CaptureError as error:  # what keeps every page from being checked has a place too
             if style == "github":
                 annotate(error.located, (), github.path_to(book.root))
             raise
-        if asked and lasting:
-            verdict.remember(book, asked, said)
+        if asked and variables is not None:
+            verdict.remember(book, asked, said, variables)
     if style == "github":
         annotate(said.found.problems, said.found.notes, github.path_to(book.root))
     else:

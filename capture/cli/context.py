@@ -61,13 +61,14 @@ def visible(text: object) -> str:
 
 
 def tell(text: str) -> None:
-    """Say what happens meanwhile, beside the results."""
-    print(visible(text), file=sys.stderr, flush=True)
+    """Say what happens meanwhile, beside the results; nothing where nobody listens."""
+    if sys.stderr:
+        print(visible(text), file=sys.stderr, flush=True)
 
 
 def complain(problems: Iterable[Problem | str]) -> None:
     """Print problems to stderr, one a line, in red on a terminal."""
-    if not sys.stderr.isatty() and not any(os.environ.get(name) for name in COLOURED):
+    if not (sys.stderr and sys.stderr.isatty()) and not any(os.environ.get(name) for name in COLOURED):
         for problem in problems:
             tell(str(problem))
         return

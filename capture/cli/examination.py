@@ -14,8 +14,10 @@ from capture.host import run_option
 NAMED = 8  # missing results that a note names; the others are counted
 
 
-def of(book: store.Handbook, strict_stale: Sequence[str], records_only: bool) -> tuple[Verdict, bool]:
-    """Return what all rules find, and whether it stays so until a file of the handbook changes.
+def of(book: store.Handbook, strict_stale: Sequence[str], records_only: bool) -> tuple[Verdict, list[str] | None]:
+    """Return what all rules find, and the environment variables that had a part in it.
+
+    None in their place where files outside the handbook may have had one.
 
     Raises CaptureError for the label of no host, and where pages cannot be rendered at all.
     """
@@ -24,16 +26,16 @@ def of(book: store.Handbook, strict_stale: Sequence[str], records_only: bool) ->
         if label not in cat.hosts:
             raise CaptureError(f'--strict-stale: no host "{label}"{suggestion(label, cat.hosts)}')
     page_problems: list[Problem] = []
-    lasting = True
+    variables: list[str] | None = []
     if not records_only:
         from capture.render import pages  # what checks records alone works without Markdown
 
         page_problems = [*pages.check_pages(cat), *prose.problems(book)]
-        lasting = pages.read_nothing_else(book)
+        variables = store.config_variables(book) if pages.read_nothing_else(book) else None
     found = rules.check(cat, strict_stale, page_problems)
     notes = (*(() if records_only else typed(book)), *summed(found.notes))
     counted = f"{len(cat.snippets)} snippets, {len(cat.records)} records, {len(cat.hosts)} hosts"
-    return Verdict(Findings(found.problems, notes), counted), lasting
+    return Verdict(Findings(found.problems, notes), counted), variables
 
 
 def typed(book: store.Handbook) -> list[Problem]:

@@ -60,6 +60,7 @@ class Build:
         self.nav: Any = None
         self.ahead: compiled.Ahead | None = None
         self.sources = True
+        self.shares = False  # what a plugin or a hook does beside rendering would be done in two processes
         self.copier: helper.Helper | None = None
         self.copied: list[Any] = []
         self.helper: helper.Helper | None = None
@@ -100,13 +101,13 @@ class Build:
                 for file in files:
                     file.copy_file()
 
-            self.copier = helper.Helper(0, begin)
-            self.copied = files
+            self.copier = helper.begin(0, begin)
+            self.copied = files if self.copier else []
 
     def share(self, paths: list[str], work: Callable[[int], None]) -> None:
         """Let a helper begin at the last of some pages, where one can be; `work` puts what it makes into caches."""
         self.alone()
-        if not helper.possible(len(paths)):
+        if not self.shares or not helper.possible(len(paths)):
             return
         self.order = {path: number for number, path in enumerate(paths)}
         caches = (self.pages, self.outputs)
@@ -122,7 +123,7 @@ class Build:
                 rows += [(cache.part, key, packed) for key, packed in fresh if key not in cache.known]
             return "\n".join(map(" ".join, rows))
 
-        self.helper = helper.Helper(len(paths), work=made)
+        self.helper = helper.begin(len(paths), work=made)
 
     def take(self, path: str) -> None:
         """Take what the helper has made of a page."""

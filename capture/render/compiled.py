@@ -51,7 +51,7 @@ class Ahead:
                     (own if number else theme).get_template(name)
             return "\n".join(f"{key} {packed}" for key, packed in list(cache.used.items())[before:])
 
-        self.helper = helper.Helper(2, work=compiled)
+        self.helper = helper.begin(2, work=compiled)
 
     def take(self, number: int) -> None:
         """Take over those of cards and tables, 1, or those of pages, 0."""

@@ -27,6 +27,13 @@ def possible(count: int) -> bool:
     return cpus > 1 and count >= FEWEST and threading.active_count() == 1 and not os.environ.get("CAPTURE_ONE_PROCESS")
 
 
+def begin(count: int, first: Callable[[], object] = int, work: Callable[[int], str] = str) -> Helper | None:
+    """Return a copy at work, or None where the system has no process, memory or temporary folder for it."""
+    with contextlib.suppress(OSError):
+        return Helper(count, first, work)
+    return None
+
+
 class Helper:
     """The copy at work. `first` is done before anything else, then `work` for each item, the last one first."""
 

@@ -13,7 +13,7 @@ from pathlib import PurePath
 from typing import Any
 
 from capture.errors import CaptureError
-from capture.render import card, inline, places, plain, request, tables
+from capture.render import card, inline, pages, places, plain, request, tables
 from capture.render.visit import Visit
 
 
@@ -59,7 +59,7 @@ def plain_form(value: Any) -> object:
         return {str(name): part for name, part in value.items()}
     if isinstance(value, PurePath):
         return str(value)
-    if callable(value) and hasattr(value, "__qualname__"):
+    if callable(value) and hasattr(value, "__qualname__") and pages.is_trusted(value.__module__):
         return f"{value.__module__}.{value.__qualname__}"
     if hasattr(value, "isoformat"):
         return value.isoformat()

@@ -181,10 +181,15 @@ def resolved(value: Any) -> Any:
     return value
 
 
+def is_trusted(module: str) -> bool:
+    """Tell whether a module belongs to the tool, or to what renders pages beside it."""
+    return any(module == package or module.startswith(f"{package}.") for package in TRUSTED)
+
+
 def named(name: store.PythonName) -> Any:
     """Import one object from a package that may be named; raises CaptureError."""
     module, _, attribute = name.rpartition(".")
-    if not any(module == package or module.startswith(f"{package}.") for package in TRUSTED):
+    if not is_trusted(module):
         raise CaptureError(
             Problem(store.CONFIG, 0, f"names {name}; only objects of {', '.join(TRUSTED)} are imported", "site")
         )

@@ -9,18 +9,18 @@ from __future__ import annotations
 import contextlib
 import datetime
 import os
+import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from capture import store
-from capture.render import kept, pages, shown, site
+from capture.render import company, kept, shown, site
 
-# Of others nobody knows what they read.
-PLUGINS = {"search", "material/search", "redirects"}
-HOOKS = {"mkdocs_unchanged.py", "mkdocs_hooks.py", "mkdocs_speed.py"}
-OBJECTS = ("theme", "plugins", "hooks", "exclude_docs", "draft_docs", "not_in_nav")  # told by the file alone
+OBJECTS = ("theme", "plugins", "hooks")
+PATTERNS = ("exclude_docs", "draft_docs", "not_in_nav")
 VARIABLES = ("CAPTURE_", "HANDBOOK_", "SOURCE_DATE_EPOCH")
+NO_PART = (store.CACHE_VARIABLE, "CAPTURE_ONE_PROCESS")  # these decide how a site is built, and not what is in it
 
 
 @dataclass(frozen=True)
@@ -37,29 +37,28 @@ def made(config: Any, folder: Path, now: datetime.datetime) -> Made | None:
     `config` is MkDocs' own; `folder` holds our hooks.
     """
     root = Path(config.config_file_path).resolve().parent
-    names = {name.removeprefix("markdown.extensions.") for name in config.markdown_extensions}
-    hooks = {(root / name).resolve() for name in config.hooks}
-    strange = hooks - {folder.resolve() / name for name in HOOKS}
-    if set(config.plugins) - set(config.hooks) - PLUGINS or names - pages.PURE or strange:
+    if not company.is_known(config, folder) or not company.reads_pages_alone(config):
         return None
     with contextlib.suppress(TypeError, OSError):
-        found = store.footprint_of(sources(root, config, folder))
-        if found is None or "INHERIT" in Path(config.config_file_path).read_text("utf-8"):
+        found, packages = store.footprint_of(sources(root, config, folder)), store.installed()
+        if found is None or packages is None:
             return None
-        said = {name: value for name, value in os.environ.items() if name.startswith(VARIABLES)}
-        said.pop(store.CACHE_VARIABLE, None)
-        about = [settings(config), said, now.date(), store.revision_facts(store.Handbook(root))]
+        said = {name: value for name, value in os.environ.items() if name.startswith(VARIABLES) and name not in NO_PART}
+        about = [settings(config), said, now.date(), store.page_days(store.Handbook(root))]
         theme = list(shown.templates(config.theme.dirs))
-        parts = [store.tool(), *store.installed(), str(Path(config.site_dir).resolve()), found.digest]
+        parts = [store.tool(), *packages, str(Path(config.site_dir).resolve()), found.digest]
         return Made(kept.digest(*parts, kept.canonical(about), kept.canonical(theme)), found.settled(now.timestamp()))
     return None
 
 
 def settings(config: Any) -> list[Any]:
-    """Return all settings as plain data, whether they come from the file, the environment or the command line."""
-    values = {name: value for name, value in config.items() if name not in OBJECTS}
+    """Return all settings as plain data, whether they come from a file, the environment or the command line."""
+    values = {name: value for name, value in config.items() if name not in (*OBJECTS, *PATTERNS)}
+    found = {name: getattr(config[name], "patterns", ()) for name in PATTERNS}
+    patterns = {name: [[one.include, one.regex.pattern] for one in some if one.regex] for name, some in found.items()}
     plugins = {name: dict(getattr(plugin, "config", {})) for name, plugin in config.plugins.items()}
-    return [values, plugins, {**dict(config.theme), "locale": str(config.theme.locale)}]
+    theme = {**dict(config.theme), "locale": str(config.theme.locale)}
+    return [values, patterns, plugins, theme, sorted(config.theme.static_templates)]
 
 
 def sources(root: Path, config: Any, folder: Path) -> list[Path]:
@@ -68,7 +67,8 @@ def sources(root: Path, config: Any, folder: Path) -> list[Path]:
     chosen = site.settings({"extra": config.extra}).verification
     verified = [root / chosen] if chosen else []
     custom = [Path(config.theme.custom_dir)] if config.theme.custom_dir else []
-    return [*own, Path(config.docs_dir), root / "snippets", folder, *custom, *verified]
+    docs = [Path(config.docs_dir), store.Handbook(root).captures, root / "snippets"]
+    return [*own, *docs, *sorted(folder.glob("*.py")), *custom, *verified]
 
 
 def is_built(root: Path, key: str, site_dir: Path) -> bool:
@@ -83,3 +83,32 @@ def remember(root: Path, key: str, site_dir: Path) -> None:
     with store.Cache(root, "built", spare=1) as cache:
         if there := store.footprint_of([site_dir]):
             cache.put(key, there.digest)
+
+
+@dataclass(frozen=True)
+class Mark:
+    """A build that is under way; `alone` tells that no other was when it began, and that none had been killed."""
+
+    text: str
+    alone: bool
+
+
+def begin(root: Path) -> Mark:
+    """Note that a build of this handbook begins."""
+    path, mark = store.Cache(root, "building").path, Mark(f"{os.getpid()} {time.time_ns()}", False)
+    with contextlib.suppress(OSError):
+        if path:
+            path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            mark = Mark(mark.text, not path.exists())
+            path.write_text(mark.text, "ascii")
+    return mark
+
+
+def end(root: Path, mark: Mark) -> bool:
+    """Note that a build has ended; tell whether it was the only one from its beginning to now."""
+    path = store.Cache(root, "building").path
+    with contextlib.suppress(OSError):
+        if path and path.read_text("ascii") == mark.text:
+            path.unlink()
+            return mark.alone
+    return False

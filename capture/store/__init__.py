@@ -22,12 +22,19 @@ from capture.store.files import (
 )
 from capture.store.footprint import Footprint, footprint_of, installed
 from capture.store.handbook import CAPTURES, Handbook, find_root, record_ids
-from capture.store.history import page_days, revision_facts
+from capture.store.history import page_days
 from capture.store.lock import held
 from capture.store.merges import unmerged
 from capture.store.revision import git_path, links, merge_base, write_out
 from capture.store.revision import resolve as resolve_revision
-from capture.store.site import CONFIG, PythonName, config_line, read_front_matter, read_site_config
+from capture.store.site import (
+    CONFIG,
+    PythonName,
+    config_line,
+    config_variables,
+    read_front_matter,
+    read_site_config,
+)
 from capture.store.staging import (
     Blob,
     Entry,
@@ -53,6 +60,7 @@ __all__ = [
     "PythonName",
     "committed_bytes",
     "config_line",
+    "config_variables",
     "differing",
     "digest",
     "dump",
@@ -81,7 +89,6 @@ __all__ = [
     "record_text",
     "resolve",
     "resolve_revision",
-    "revision_facts",
     "stage",
     "staged_bytes",
     "staged_paths",

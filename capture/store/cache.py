@@ -13,6 +13,7 @@ import hashlib
 import json
 import os
 import platform
+import stat
 import sys
 import time
 import zlib
@@ -21,7 +22,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TypeVar
 
-from capture.store.footprint import below
+from capture.store.footprint import below, told
 
 T = TypeVar("T")
 VARIABLE = "CAPTURE_CACHE_DIR"  # names another folder; empty, nothing is kept
@@ -46,12 +47,12 @@ def folder(environment: Mapping[str, str]) -> Path | None:
 @functools.cache
 def tool() -> str:
     """Return what tells this tool from another version of it, edited ones included."""
-    parts = [sys.version, platform.machine()]
+    seen = hashlib.sha256(f"{sys.version} {platform.machine()}".encode())
     with contextlib.suppress(OSError):
-        start = len(str(PACKAGE))
         for path, found in sorted(below(str(PACKAGE))):  # templates, too
-            parts.append(f"{path[start:]} {found.st_size} {found.st_mtime_ns}")
-    return hashlib.sha256("\n".join(parts).encode()).hexdigest()
+            if "__pycache__" not in path and not stat.S_ISDIR(found.st_mode):
+                seen.update(os.fsencode(path) + told(found))
+    return seen.hexdigest()
 
 
 class Cache:

@@ -10,8 +10,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 COARSE = 2.0  # seconds: no file system in use tells times less exactly (FAT)
-NO_SOURCE = ("__pycache__",)  # folders of what was made from the files beside them
 PACKAGES = ("site-packages", "dist-packages")
+# What renders pages; a copy that lies elsewhere is somebody's working copy, of which an edit would not show.
+RENDERING = (
+    "jinja2", "markdown", "markupsafe", "material", "mkdocs", "mkdocs_jupyter", "mkdocs_redirects", "pygments",
+    "pymdownx", "yaml",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -30,9 +34,10 @@ class Footprint:
 
 
 def footprint_of(places: Iterable[Path]) -> Footprint | None:
-    """Return what stands for files and whole folders; one that is not there counts as well.
+    """Return what stands for files and whole folders; one that is not there counts as well, and so does an empty one.
 
-    None where a folder is a link, or cannot be read: what is behind it cannot be told.
+    A folder that was renamed and renamed again is another one. None where a folder is a link, or cannot be read: what
+    is behind it cannot be told.
     """
     digest, newest = hashlib.sha256(), 0.0
     for place in places:
@@ -40,37 +45,51 @@ def footprint_of(places: Iterable[Path]) -> Footprint | None:
         try:
             for path, found in sorted(walk(place)):
                 newest = max(newest, found.st_mtime, found.st_ctime)
-                told = (found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino, found.st_mode)
-                digest.update(os.fsencode(path) + repr(told).encode())
+                digest.update(os.fsencode(path) + b"\0" + told(found))
         except OSError:
             return None
     return Footprint(digest.hexdigest(), newest)
 
 
+def told(found: os.stat_result) -> bytes:
+    """Return what a file system says of one version of a file."""
+    facts = found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino, found.st_dev, found.st_mode
+    return repr(facts).encode()
+
+
 def walk(place: Path) -> Iterator[tuple[str, os.stat_result]]:
-    """Yield each file of a folder, or the one file; nothing where there is none. Raises OSError at a linked folder."""
+    """Yield a folder and all in it, or the one file; nothing where there is none. Raises OSError at a linked folder."""
     if place.is_dir():
+        yield str(place), place.stat()
         yield from below(str(place))
     elif place.exists():
         yield str(place), place.stat()
 
 
 def below(folder: str) -> Iterator[tuple[str, os.stat_result]]:
-    """Yield each file of a folder by its path, in no order; raises OSError at a linked folder."""
+    """Yield each file and folder in a folder by its path, in no order; raises OSError at a linked folder."""
     with os.scandir(folder) as entries:
         for entry in entries:
+            path, found = entry.path, entry.stat()
+            if entry.is_symlink():
+                if entry.is_dir():
+                    raise NotADirectoryError(path)
+                path = f"{path} -> {Path(path).readlink()}"
+            yield path, found
             if entry.is_dir(follow_symlinks=False):
-                if entry.name not in NO_SOURCE:
-                    yield from below(entry.path)
-            elif entry.is_dir():
-                raise NotADirectoryError(entry.path)
-            elif entry.is_symlink():
-                yield f"{entry.path} -> {Path(entry.path).readlink()}", entry.stat()
-            else:
-                yield entry.path, entry.stat()
+                yield from below(path)
 
 
-def installed() -> list[str]:
-    """Return what tells one set of installed packages from the next: installing one changes the folder of all."""
-    folders = [Path(name) for name in sys.path if name and Path(name).name in PACKAGES and Path(name).is_dir()]
-    return [f"{folder} {folder.stat().st_mtime_ns}" for folder in folders]
+def installed() -> list[str] | None:
+    """Return what tells one set of installed packages from the next: installing one changes the folder of all.
+
+    None where one that renders pages lies elsewhere.
+    """
+    found = []
+    for name in sys.path:
+        folder = Path(name)
+        if folder.name in PACKAGES:
+            found += [f"{folder} {folder.stat().st_mtime_ns}"] if folder.is_dir() else []
+        elif any((folder / package).is_dir() for package in RENDERING):
+            return None
+    return found

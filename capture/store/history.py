@@ -36,12 +36,3 @@ def page_days(book: Handbook) -> Mapping[str, str]:
         elif line.endswith(".md"):
             days[line] = max(days.get(line, ""), date) if known else days.get(line, "")
     return {path: date for path, date in days.items() if date and path not in edited}
-
-
-def revision_facts(book: Handbook) -> list[str]:
-    """Return what `page_days` depends on beside the files in docs/: the commit, and where a shallow history ends."""
-    try:
-        commit, cut = text(book.root, "rev-parse", "HEAD"), git_path(book, "shallow")
-        return [commit, cut.read_text("ascii") if cut.is_file() else ""]
-    except (CaptureError, OSError, ValueError):
-        return []
