@@ -36,8 +36,10 @@ def environment() -> jinja2.Environment:
     return made
 
 
-def breakable(text: str) -> Markup:
+def breakable(text: str) -> str:
     """Return text whose words may break behind a slash or an underscore where one is too long for a narrow column."""
+    if len(text) <= LONGEST or not JOINT.search(text):
+        return text  # the template escapes it
     parts = (JOINT.split(part) if len(part) > LONGEST else [part] for part in re.split(r"(\s+)", text))
     return Markup("").join(Markup("<wbr>").join(part) for part in parts)
 

@@ -10,6 +10,7 @@ import yaml
 from capture.errors import CaptureError, Problem
 from capture.store.files import read_text
 from capture.store.handbook import Handbook
+from capture.store.text import PARSER
 
 CONFIG = "mkdocs.yml"
 
@@ -98,7 +99,7 @@ def read(text: str) -> tuple[dict[str, Any], list[str]]:
 def read_front_matter(text: str) -> dict[str, Any]:
     """Return what a page says between its first two `---` as plain data; nothing where that is no table, as MkDocs."""
     try:
-        data = yaml.safe_load(text.strip().strip("-."))
+        data = yaml.load(text.strip().strip("-."), Loader=PARSER)  # safe, and of libyaml where there is one
     except (yaml.YAMLError, ValueError):
         return {}
     return data if isinstance(data, dict) else {}
