@@ -134,7 +134,7 @@ def test_the_commands_are_compared_with_the_floor_and_with_themselves() -> None:
         for size in commands.SIZES
     }  # fmt: skip
     rows = [*commands.against_floor(found), *commands.growth(found), *commands.memory(found)]
-    assert len(rows) == 6 + 2 * len(commands.COMMANDS) + len(commands.COMMANDS)
+    assert len(rows) == 3 * len(commands.SIZES) + 2 * len(commands.COMMANDS) + len(commands.COMMANDS)
     assert all(row.met for row in rows)
     assert rows[0].cells()[:3] == ("check, nothing kept, 100 records", "YAML read, 100 records", "1.00x its time")
     assert sites.grown({("s", 300): [30.0], ("s", 30): [1.0, 2.0, 3.0]}, "s", 300, 30).measured == 15.0

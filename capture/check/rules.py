@@ -205,14 +205,16 @@ def check_claims(cat: Catalogue, states: States) -> tuple[list[Problem], list[Pr
         if snippet is None or item.status != "ok" or states[label, key].kind != "current":
             continue
         where = notes if label == LOCAL else problems
-        for name, words in claims.lost_values(snippet, item).items():
+        lost = claims.lost_values(snippet, item)
+        for name, words in lost.items():
             where.append(Problem(snippet.path, snippet.place("tool", "capture", "values", name), words, "value"))
         for claim in snippet.claims:
             line = snippet.place("tool", "capture", "claims", claim.id)
             try:
                 judged = claims.judge(snippet, claim, item, cat.hosts[label])
             except CaptureError as error:
-                where.append(Problem(snippet.path, line, str(error), "claim"))
+                if str(error) not in lost.values():  # which is told already, and once is enough
+                    where.append(Problem(snippet.path, line, str(error), "claim"))
                 continue
             if judged.verdict == "fails":
                 message = f"claim {claim.id} fails on {label}: {judged.reason}; narrow its scope, or mend the snippet"

@@ -144,7 +144,8 @@ def connect(kind: type[Client], place: str) -> Client:
     except (OSError, TypeError, ValueError, RuntimeError) as error:
         why = without_paths(str(error).splitlines()[0])[:200] if str(error) else type(error).__name__
         tls = f"; {addresses.CERTIFICATES}" if place.startswith("tls:") else ""
-        raise CaptureError(f"--fleet {place}: no dask scheduler can be talked to there ({why}){tls}") from error
+        advice = f"start one with: dask scheduler, or mend the address{tls}"
+        raise CaptureError(f"--fleet {place}: no dask scheduler can be talked to there ({why}); {advice}") from error
 
 
 def package() -> bytes:
