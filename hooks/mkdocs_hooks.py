@@ -102,11 +102,11 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 def add_notebooks(files: Files, config: MkDocsConfig) -> None:
     """Add the notebook of each lesson that mkdocs.yml names: the file, and the page that shows it, outside of nav."""
     written = {file.src_uri: file for file in files.documentation_pages()}
-    lessons, problems = tour.chosen(BUILD[0], list(written))
-    for problem in problems:
-        LOG.warning("%s", problem)
-    texts = {lesson: written[lesson].content_string.replace("\r\n", "\n") for lesson in lessons}
     try:
+        lessons, problems = tour.chosen(BUILD[0], list(written))
+        for problem in problems:
+            LOG.warning("%s", problem)
+        texts = {lesson: written[lesson].content_string.replace("\r\n", "\n") for lesson in lessons}
         found = tour.tours(BUILD[0], texts, config.site_url)
     except CaptureError as error:
         raise PluginError(str(error)) from error

@@ -23,7 +23,7 @@ from mkdocs.structure.toc import get_toc
 from capture.render import company, kept, searchable, shown, visit
 from capture.render.building import Build
 
-FIRST, AFTER_SEARCH, LAST = 200, -50, -200
+FIRST, AFTER_SEARCH, LAST = 1e9, -50, -1e9
 SOFTWARE = ("markdown", "pymdown-extensions", "pygments", "mkdocs", "mkdocs-material", "jinja2", "markupsafe")
 COPIED = ("captures/", "snippets/")  # files that are copied as they are
 BUILD: list[Build] = []
@@ -34,9 +34,9 @@ def on_config(config: MkDocsConfig) -> None:
     """Open what was kept, before a plugin compiles the first template."""
     on_build_error(error=RuntimeError("the last build did not end"))
     BUILD[:] = [Build(Path(config.config_file_path).resolve().parent)]
-    if config.plugins.events["env"] == [on_env]:  # what another does to the environment could change what is compiled
-        BUILD[0].compile(config.theme)
     BUILD[0].shares = company.is_known(config, Path(__file__).parent)
+    if BUILD[0].shares:  # what another does to the environment could change what is compiled
+        BUILD[0].compile(config.theme)
 
 
 def on_pre_build(config: MkDocsConfig) -> None:
@@ -57,8 +57,7 @@ def on_build_error(error: Exception, **_: Any) -> None:
 
 @event_priority(LAST)
 def on_files(files: Files, config: MkDocsConfig) -> Files:
-    """Remember every file by its name, and decide what search reads."""
-    BUILD[0].name((file.src_uri, file.url) for file in files)
+    """Decide what search reads."""
     BUILD[0].sources = len(files.documentation_pages()) <= searchable.SOURCES_UP_TO
     return files
 
@@ -68,6 +67,7 @@ def on_nav(nav: Navigation, config: MkDocsConfig, files: Files) -> None:
     """Share the work: one process copies records and scripts, another renders pages from the last one on."""
     build = BUILD[0]
     build.nav = nav
+    build.name((file.src_uri, f"{file.url} {file.inclusion.name}") for file in files)
     if build.ahead:
         build.ahead.take(1)
     static = (file for file in files if file.src_uri.startswith(COPIED) and not file.is_documentation_page())
@@ -169,8 +169,8 @@ def on_env(env: jinja2.Environment, config: MkDocsConfig, files: Files) -> None:
 
 def digest_of_site(build: Build, config: MkDocsConfig, files: Files) -> str | None:
     """Return what stands for all that every page shows of the site, or None where that cannot be told."""
-    if build.markdown is None or config.plugins.events["env"] != [on_env]:
-        return None  # what another does to the environment cannot be told
+    if build.markdown is None or config.plugins.events["env"] != [on_env] or shown.is_dated(config.theme.custom_dir):
+        return None  # what another does to the environment cannot be told, and a date is another each time
     with contextlib.suppress(TypeError):
         return kept.digest(build.markdown, kept.canonical(shown.site(config, files, build.nav)))
     return None

@@ -7,8 +7,10 @@ import logging
 from pathlib import Path
 
 from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.exceptions import PluginError
 from mkdocs.plugins import event_priority
 
+from capture import store
 from capture.errors import CaptureError
 from capture.render import unchanged
 from capture.render.building import LOGGER, Watch
@@ -17,7 +19,7 @@ LOG = logging.getLogger("mkdocs.capture")
 WATCH = Watch(logging.WARNING)
 BUILDS: list[bool] = []  # whether the command builds a site that stays, and whole
 MADE: list[unchanged.Made] = []
-MARK: list[tuple[Path, unchanged.Mark]] = []
+HELD: list[tuple[int, Path]] = []  # the lock of the site's folder
 
 
 def on_startup(command: str, dirty: bool, **_: object) -> None:
@@ -28,17 +30,21 @@ def on_startup(command: str, dirty: bool, **_: object) -> None:
     BUILDS[:] = [command == "build" and not dirty] if command != "serve" else []
 
 
-@event_priority(300)
+@event_priority(1e9)
 def on_config(config: MkDocsConfig) -> None:
     """End the command where there is nothing to build, before any plugin begins."""
     root, place = Path(config.config_file_path).resolve().parent, Path(config.site_dir)
+    if BUILDS:  # two at once would leave a mixture
+        try:
+            lock = store.hold(place, LOG.info)
+        except CaptureError as error:
+            raise PluginError(str(error)) from error
+        HELD[:] = [(lock, place)] if lock is not None else []
     if any(BUILDS) and WATCH.sees:
         MADE[:] = made(config)
         if MADE and unchanged.is_built(root, MADE[0].key, place):
             LOG.info("Nothing has changed since %s was built: it is left as it is", place.name)
             raise SystemExit(0)
-    if BUILDS:
-        MARK[:] = [(root, unchanged.begin(root))]
 
 
 def made(config: MkDocsConfig) -> list[unchanged.Made]:
@@ -50,17 +56,16 @@ def made(config: MkDocsConfig) -> list[unchanged.Made]:
     return [found] if found else []
 
 
-@event_priority(-300)
+@event_priority(-2e9)
 def on_post_build(config: MkDocsConfig) -> None:
     """Remember the site, if nothing was wrong, no other build wrote into it, and each later change must show."""
-    alone = bool(MARK) and unchanged.end(*MARK.pop())
+    alone = bool(HELD) and store.release(*HELD.pop())
     if MADE and MADE[0].settled and alone and not WATCH.count:
         root = Path(config.config_file_path).resolve().parent
         unchanged.remember(root, MADE[0].key, Path(config.site_dir))
 
 
 def on_shutdown() -> None:
-    """Let the next build know that this one has ended."""
-    for root, mark in MARK:
-        unchanged.end(root, mark)
-    MARK.clear()
+    """Let the next build begin."""
+    while HELD:
+        store.release(*HELD.pop())

@@ -96,6 +96,7 @@ EDITS: dict[str, Callable[[Handbook], object]] = {
     "a file beside a snippet": lambda book: book.write("snippets/a/data.csv", "1\n"),
     "a setting": lambda book: book.write("mkdocs.yml", "site_name: other\n"),
     "git's index": touch_index,
+    "git's settings": lambda book: subprocess.run(["git", "config", "core.bare", "true"], cwd=book.root, check=True),
 }
 
 

@@ -144,7 +144,20 @@ def test_installing_a_package_shows(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 
 def test_a_working_copy_of_what_renders_cannot_be_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Somebody who mends Markdown itself has it on his path: an edit of it would not show."""
-    (tmp_path / "markdown").mkdir()
+    """Somebody who mends Markdown itself has it on his path: an edit of it would not show. Nor in an archive."""
+    (tmp_path / "folder" / "markdown").mkdir(parents=True)
+    (tmp_path / "archive.zip").write_bytes(b"")
+    for name in ("folder", "archive.zip"):
+        monkeypatch.setattr("sys.path", [str(tmp_path / name)])
+        assert installed() is None
+
+
+def test_what_python_runs_at_its_start_is_part_of_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A sitecustomize.py can change anything; Debian's Python has one."""
     monkeypatch.setattr("sys.path", [str(tmp_path)])
-    assert installed() is None
+    found = [installed()]
+    for text in ("x = 1\n", "x = 22\n"):
+        (tmp_path / "sitecustomize.py").write_text(text)
+        found.append(installed())
+    assert None not in found
+    assert len({tuple(item or ()) for item in found}) == 3

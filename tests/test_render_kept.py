@@ -153,3 +153,12 @@ def test_where_no_process_can_be_had_there_is_none(monkeypatch: pytest.MonkeyPat
 
     monkeypatch.setattr(what, refuse)
     assert helper.begin(3) is None
+
+
+@FORKS
+def test_a_result_for_which_there_is_no_room_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Half of a page is no page: the other process makes it."""
+    monkeypatch.setattr("os.pwrite", lambda file, data, at: len(data) - 1)
+    one = helper.Helper(2, work=lambda number: "x" * 10)
+    assert [one.result(number) for number in (1, 0)] == ["", ""]
+    one.close()

@@ -205,15 +205,37 @@ def test_past_a_number_of_pages_sources_are_not_searched(tmp_path: Path, limit: 
     assert "sourceword1" in book.html("a/p1/index.html")
 
 
+WRAPPED = """
+def on_config(config):
+    make = config.theme.get_env
+
+    def env():
+        made = make()
+        made.filters["upper"] = lambda text: "mine" + text
+        return made
+
+    config.theme.get_env = env
+"""
+LATE = """
+from mkdocs.plugins import event_priority
+
+@event_priority(1000)
+def on_post_page(output, **_):
+    return output + "VALUE"
+"""
+REMOVED = "def on_env(env, files, **_):\n    files.remove(files.get_file_from_path('captures/h200/x/s1.yaml'))\n"
 HOOKS = {
+    "a filter, where an environment is made": WRAPPED,
+    "what it adds to each page, before anybody": LATE,
+    "a file that is not copied": REMOVED,
     "what templates are compiled with": "def on_env(env, **_):\n    env.trim_blocks = env.lstrip_blocks = True\n",
     "a filter": "def on_env(env, **_):\n    env.filters['upper'] = lambda text: 'mine' + text\n",
 }
 
 
 @pytest.mark.parametrize("text", HOOKS.values(), ids=list(HOOKS))
-def test_another_hook_may_change_how_templates_are_compiled(tmp_path: Path, text: str) -> None:
-    """Then none is compiled before it has, or kept: the site is the one that it makes."""
+def test_another_hook_may_change_anything(tmp_path: Path, text: str) -> None:
+    """Nothing is compiled, rendered or copied before it had its say, nor kept: the site is the one that it makes."""
     book = made(tmp_path, 2)
     edited("overrides/main.html", "{% block extrahead %}", "{% block extrahead %}<!-- {{ 'abc' | upper }} -->")(book)
     before = built(book)

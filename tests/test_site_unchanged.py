@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import os
 import subprocess
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -14,8 +15,9 @@ from handbooks import Handbook
 from mkdocs.config import load_config
 from test_site_speed import edited, hook, made
 
+from capture.errors import CaptureError
 from capture.render import unchanged
-from capture.store import footprint
+from capture.store import exclusive, footprint
 
 LEFT = "Nothing has changed since site was built"
 LATER = datetime.datetime.now(datetime.UTC) + datetime.timedelta(hours=1)
@@ -239,27 +241,52 @@ def test_a_variable_in_a_pattern_is_part_of_it(book: Handbook, monkeypatch: pyte
     assert key(book) != before
 
 
-def test_of_two_builds_at_once_none_is_remembered(tmp_path: Path) -> None:
-    """What both have written may be a mixture; after a build that was killed, the next but one is alone again."""
-    one = unchanged.begin(tmp_path)
-    other = unchanged.begin(tmp_path)
-    assert [unchanged.end(tmp_path, mark) for mark in (one, other)] == [False, False]
-    alone = unchanged.begin(tmp_path)
-    assert unchanged.end(tmp_path, alone)
-    unchanged.begin(tmp_path)  # and is killed
-    after = unchanged.begin(tmp_path)
-    assert not unchanged.end(tmp_path, after)
-    last = unchanged.begin(tmp_path)
-    assert unchanged.end(tmp_path, last)
-
-
-def test_a_build_beside_another_is_not_remembered(book: Handbook) -> None:
-    """The command as well: as long as another has not ended, and once more after it."""
+def test_two_builds_into_one_folder_follow_each_other(book: Handbook) -> None:
+    """The second waits for the first, and says so; afterwards the site is whole, and the second finds it built."""
+    edited("mkdocs.yml", "site_name: The captured", "site_name: My captured")(book)
     time.sleep(footprint.COARSE + 0.2)
-    mark = unchanged.begin(book.root)
-    for _ in range(2):
-        assert LEFT not in book.build().stderr
-        unchanged.begin(book.root)
-    assert not unchanged.end(book.root, mark)
-    for said in (False, False, True):
-        assert (LEFT in book.build().stderr) is said
+    lock = exclusive.hold(book.root / "site", lambda _: None)
+    assert lock is not None
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict"]
+    waiting = subprocess.Popen(command, cwd=book.root, stderr=subprocess.PIPE, text=True)
+    assert waiting.stderr
+    assert "Waiting up to 30 s for another build that writes into site/" in waiting.stderr.readline()
+    assert exclusive.release(lock, book.root / "site")
+    said = waiting.communicate()[1]
+    assert (waiting.returncode, LEFT in said) == (0, False)
+    assert LEFT in book.build().stderr
+
+
+def test_a_build_that_goes_on_is_not_waited_for_for_ever(tmp_path: Path) -> None:
+    """Who comes second is told what to do; a folder that was replaced meanwhile is not the one that was locked."""
+    told: list[str] = []
+    lock = exclusive.hold(tmp_path / "site", told.append)
+    assert lock is not None
+    with pytest.raises(CaptureError, match="another build writes into site/; let it end, or end it, then build again"):
+        exclusive.hold(tmp_path / "site", told.append, patience=0.3)
+    assert len(told) == 1
+    (tmp_path / "site").rename(tmp_path / "old")
+    (tmp_path / "site").mkdir()
+    assert not exclusive.release(lock, tmp_path / "site")
+    again = exclusive.hold(tmp_path / "old", told.append)
+    assert again is not None
+    assert exclusive.release(again, tmp_path / "old")
+    assert len(told) == 1
+
+
+def test_without_such_a_lock_nothing_is_remembered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As on Windows: each build is a whole one."""
+    monkeypatch.setitem(sys.modules, "fcntl", None)
+    assert exclusive.hold(tmp_path / "site", lambda _: None) is None
+
+
+def test_a_template_that_shows_the_time_is_made_each_time(book: Handbook, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of Material's none does; of a site's own one may, and then its pages are another at each build."""
+    assert key(book)
+    edited("overrides/main.html", "{% block extrahead %}", "{% block extrahead %}<!-- at {{ build_date_utc }} -->")(
+        book
+    )
+    assert key(book) is None
+    for seconds, day in (("1000000000", "2001-09-09"), ("1200000000", "2008-01-10")):
+        assert book.build({"SOURCE_DATE_EPOCH": seconds}).returncode == 0
+        assert f"<!-- at {day}" in book.html("a/p0/index.html")

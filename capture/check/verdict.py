@@ -52,10 +52,10 @@ def asked(book: store.Handbook, *options: Sequence[str]) -> Asked | None:
 
 
 def index(book: store.Handbook) -> list[Path]:
-    """Return git's index, which alone knows of a merge that is not finished; nothing where there is no repository."""
+    """Return git's index, which alone knows of an open merge, and its settings; nothing without a repository."""
     if not any((folder / ".git").exists() for folder in (book.root, *book.root.parents)):
         return []
-    return [store.git_path(book, "index")]
+    return store.git_paths(book, "index", "config")
 
 
 def recall(book: store.Handbook, wanted: Asked) -> Verdict | None:

@@ -78,7 +78,7 @@ class Build:
         self.ahead = compiled.Ahead(self.templates, theme.get_env())
 
     def name(self, places: Iterable[tuple[str, str]]) -> None:
-        """Remember the files of the site, each by its path and address: a page that names one may link to it."""
+        """Remember the files of the site, each by its path and where it is: a page that names one may link to it."""
         for path, address in places:
             last = path.rpartition("/")[2]
             where = self.names.setdefault(last, []) if WORD.fullmatch(last) else self.odd
@@ -95,7 +95,7 @@ class Build:
 
     def copy(self, files: list[Any]) -> None:
         """Let a process of its own copy files to where they go, while pages are rendered."""
-        if helper.possible(len(files)):
+        if self.shares and helper.possible(len(files)):
 
             def begin() -> None:
                 for file in files:

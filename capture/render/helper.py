@@ -62,7 +62,9 @@ class Helper:
                 return
             self.set(number, BEGUN)
             data = work(number).encode("utf-8", "surrogatepass")
-            os.pwrite(self.file.fileno(), data, end)
+            if os.pwrite(self.file.fileno(), data, end) < len(data):  # no room is left: the other does it all
+                self.set(number, OURS)
+                return
             self.set(number, DONE, end, len(data))
             end += len(data)
 

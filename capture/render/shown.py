@@ -67,6 +67,12 @@ def templates(folders: Iterable[str]) -> Iterator[tuple[str, int, int]]:
                 yield str(path), found.st_size, found.st_mtime_ns
 
 
+def is_dated(folder: str | None) -> bool:
+    """Tell whether a template of the site's own may show when it was built; none of Material's does."""
+    found = Path(folder).rglob("*") if folder else ()
+    return any(b"build_date_utc" in path.read_bytes() for path in found if path.is_file())
+
+
 def index_of(plugins: Mapping[str, Any]) -> list[Any] | None:
     """Return the entries of the search index so far, or None where no such plugin is known."""
     found = (getattr(getattr(plugin, "search_index", None), "entries", None) for plugin in plugins.values())

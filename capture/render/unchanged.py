@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import datetime
 import os
-import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -37,7 +36,8 @@ def made(config: Any, folder: Path, now: datetime.datetime) -> Made | None:
     `config` is MkDocs' own; `folder` holds our hooks.
     """
     root = Path(config.config_file_path).resolve().parent
-    if not company.is_known(config, folder) or not company.reads_pages_alone(config):
+    known = company.is_known(config, folder) and company.reads_pages_alone(config)
+    if not known or shown.is_dated(config.theme.custom_dir):
         return None
     with contextlib.suppress(TypeError, OSError):
         found, packages = store.footprint_of(sources(root, config, folder)), store.installed()
@@ -83,32 +83,3 @@ def remember(root: Path, key: str, site_dir: Path) -> None:
     with store.Cache(root, "built", spare=1) as cache:
         if there := store.footprint_of([site_dir]):
             cache.put(key, there.digest)
-
-
-@dataclass(frozen=True)
-class Mark:
-    """A build that is under way; `alone` tells that no other was when it began, and that none had been killed."""
-
-    text: str
-    alone: bool
-
-
-def begin(root: Path) -> Mark:
-    """Note that a build of this handbook begins."""
-    path, mark = store.Cache(root, "building").path, Mark(f"{os.getpid()} {time.time_ns()}", False)
-    with contextlib.suppress(OSError):
-        if path:
-            path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-            mark = Mark(mark.text, not path.exists())
-            path.write_text(mark.text, "ascii")
-    return mark
-
-
-def end(root: Path, mark: Mark) -> bool:
-    """Note that a build has ended; tell whether it was the only one from its beginning to now."""
-    path = store.Cache(root, "building").path
-    with contextlib.suppress(OSError):
-        if path and path.read_text("ascii") == mark.text:
-            path.unlink()
-            return mark.alone
-    return False

@@ -2,6 +2,7 @@
 
 from capture.store.cache import VARIABLE as CACHE_VARIABLE
 from capture.store.cache import Cache, digest, tool
+from capture.store.exclusive import hold, release
 from capture.store.files import (
     SIZE_LIMIT,
     nearest_line,
@@ -25,7 +26,7 @@ from capture.store.handbook import CAPTURES, Handbook, find_root, record_ids
 from capture.store.history import page_days
 from capture.store.lock import held
 from capture.store.merges import unmerged
-from capture.store.revision import git_path, links, merge_base, write_out
+from capture.store.revision import git_paths, links, merge_base, write_out
 from capture.store.revision import resolve as resolve_revision
 from capture.store.site import (
     CONFIG,
@@ -66,8 +67,9 @@ __all__ = [
     "dump",
     "find_root",
     "footprint_of",
-    "git_path",
+    "git_paths",
     "held",
+    "hold",
     "host_text",
     "installed",
     "links",
@@ -87,6 +89,7 @@ __all__ = [
     "recapture_advice",
     "record_ids",
     "record_text",
+    "release",
     "resolve",
     "resolve_revision",
     "stage",

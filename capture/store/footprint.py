@@ -17,6 +17,8 @@ RENDERING = (
     "pymdownx", "yaml",
 )  # fmt: skip
 
+CUSTOMS = ("sitecustomize.py", "usercustomize.py")  # which Python runs when it starts
+
 
 @dataclass(frozen=True)
 class Footprint:
@@ -83,13 +85,15 @@ def below(folder: str) -> Iterator[tuple[str, os.stat_result]]:
 def installed() -> list[str] | None:
     """Return what tells one set of installed packages from the next: installing one changes the folder of all.
 
-    None where one that renders pages lies elsewhere.
+    None where one that renders pages lies elsewhere, or may lie in an archive.
     """
     found = []
     for name in sys.path:
         folder = Path(name)
         if folder.name in PACKAGES:
             found += [f"{folder} {folder.stat().st_mtime_ns}"] if folder.is_dir() else []
-        elif any((folder / package).is_dir() for package in RENDERING):
+        elif folder.is_file() or any((folder / package).is_dir() for package in RENDERING):
             return None
+        for start in CUSTOMS:
+            found += [f"{folder} {start} {told((folder / start).stat())!r}"] if (folder / start).is_file() else []
     return found

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from capture.errors import CaptureError
 from capture.store.handbook import Handbook
-from capture.store.revision import git, git_path, text
+from capture.store.revision import git, git_paths, text
 
 MARK = "\x01"
 
@@ -19,7 +19,7 @@ def page_days(book: Handbook) -> Mapping[str, str]:
     was last changed there, or before, is left out, and so is a page that differs from what is committed.
     """
     try:
-        cut = git_path(book, "shallow")
+        (cut,) = git_paths(book, "shallow")
         oldest = set(cut.read_text("ascii").split()) if cut.is_file() else set()
         form = f"--format={MARK}%H %ct"
         log = git(book.root, "log", form, "--name-only", "--no-renames", "--relative", "HEAD", "--", "docs")

@@ -72,9 +72,10 @@ def text(root: Path, *arguments: str) -> str:
     return os.fsdecode(git(root, *arguments)).removesuffix("\n")
 
 
-def git_path(book: Handbook, name: str) -> Path:
-    """Return where git keeps a file of its own, such as its index; raises CaptureError where there is no repository."""
-    return Path(book.root, text(book.root, "rev-parse", "--git-path", name))
+def git_paths(book: Handbook, *names: str) -> list[Path]:
+    """Return where git keeps files of its own, such as its index; raises CaptureError where there is no repository."""
+    asked = [part for name in names for part in ("--git-path", name)]
+    return [Path(book.root, line) for line in text(book.root, "rev-parse", *asked).splitlines()]
 
 
 def prefix_of(book: Handbook) -> str:
