@@ -107,9 +107,18 @@ def test_a_folder_that_was_away_for_a_while_is_another(folder: Path) -> None:
     """Another may have been in its place meanwhile, and have been read."""
     before = footprint_of([folder])
     time.sleep(0.02)
-    (folder / "below").rename(folder / "away")
-    (folder / "away").rename(folder / "below")
+    folder.rename(folder.parent / "away")
+    (folder.parent / "away").rename(folder)
     assert footprint_of([folder]) != before
+
+
+def test_a_lock_that_came_and_went_changes_nothing(folder: Path) -> None:
+    """A run with nothing to do holds the lock of its host's folder, and leaves every file as it was."""
+    before = footprint_of([folder])
+    time.sleep(0.02)
+    (folder / "below" / ".lock").write_text("")
+    (folder / "below" / ".lock").unlink()
+    assert footprint_of([folder]) == before
 
 
 def test_a_young_file_is_not_settled(folder: Path) -> None:

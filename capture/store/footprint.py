@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import stat
 import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -38,16 +39,18 @@ class Footprint:
 def footprint_of(places: Iterable[Path]) -> Footprint | None:
     """Return what stands for files and whole folders; one that is not there counts as well, and so does an empty one.
 
-    A folder that was renamed and renamed again is another one. None where a folder is a link, or cannot be read: what
-    is behind it cannot be told.
+    A place that was renamed and renamed again is another one; of folders in it the times tell only that a file came and
+    went, such as a lock. None where a folder is a link, or cannot be read: what is behind it cannot be told.
     """
     digest, newest = hashlib.sha256(), 0.0
     for place in places:
         digest.update(os.fsencode(place) + b"\0\0")
         try:
             for path, found in sorted(walk(place)):
-                newest = max(newest, found.st_mtime, found.st_ctime)
-                digest.update(os.fsencode(path) + b"\0" + told(found))
+                timeless = stat.S_ISDIR(found.st_mode) and path != str(place)
+                newest = newest if timeless else max(newest, found.st_mtime, found.st_ctime)
+                digest.update(os.fsencode(path) + b"\0" + (b"folder" if timeless else told(found)))
+                digest.update(f"{found.st_ino} {found.st_dev} {found.st_mode}".encode())
         except OSError:
             return None
     return Footprint(digest.hexdigest(), newest)
