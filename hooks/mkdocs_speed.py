@@ -20,7 +20,7 @@ from mkdocs.structure.nav import Navigation
 from mkdocs.structure.pages import Page
 from mkdocs.structure.toc import get_toc
 
-from capture.render import company, kept, searchable, shown, visit
+from capture.render import company, kept, pages, searchable, shown, visit
 from capture.render.building import Build
 
 FIRST, AFTER_SEARCH, LAST = 1e9, -50, -1e9
@@ -41,7 +41,7 @@ def on_config(config: MkDocsConfig) -> None:
 
 def on_pre_build(config: MkDocsConfig) -> None:
     """Sum up what decides how any page is rendered."""
-    if company.reads_pages_alone(config):
+    if pages.are_pure(config.markdown_extensions):
         with contextlib.suppress(TypeError):
             own = [path.read_text("utf-8") for path in sorted(Path(__file__).parent.glob("*.py"))]
             settings = [config.markdown_extensions, config.mdx_configs, config.use_directory_urls, config.validation]

@@ -18,7 +18,7 @@ from capture.render.building import LOGGER, Watch
 LOG = logging.getLogger("mkdocs.capture")
 WATCH = Watch(logging.WARNING)
 BUILDS: list[bool] = []  # whether the command builds a site that stays, and whole
-MADE: list[unchanged.Made] = []
+MADE: list[store.Inputs] = []
 HELD: list[tuple[int, Path]] = []  # the lock of the site's folder
 
 
@@ -47,7 +47,7 @@ def on_config(config: MkDocsConfig) -> None:
             raise SystemExit(0)
 
 
-def made(config: MkDocsConfig) -> list[unchanged.Made]:
+def made(config: MkDocsConfig) -> list[store.Inputs]:
     """Return what the site is made of; nothing where that cannot be told, or where a setting is at fault."""
     try:
         found = unchanged.made(config, Path(__file__).parent, datetime.datetime.now(datetime.UTC))

@@ -19,7 +19,7 @@ from capture.check.verdict import asked
 from capture.cli import examination
 from capture.cli.app import app
 from capture.render import pages
-from capture.store import footprint
+from capture.store import footprint, read_site_config
 
 PAGE = "# Page\n\nIt is `#!captured a/speed slowdown` and typed: 17.3 ms. <!-- typed: an example -->\n"
 
@@ -114,9 +114,9 @@ def test_whatever_changes_is_looked_at(book: Handbook, change: Callable[[Handboo
 def test_another_tool_or_package_looks_again(book: Handbook, monkeypatch: pytest.MonkeyPatch) -> None:
     """An edited rule, or another version of Markdown, may say something else."""
     before = key(book)
-    monkeypatch.setattr("capture.store.tool", lambda: "1" * 64)
+    monkeypatch.setattr("capture.store.inputs.tool", lambda: "1" * 64)
     edited = key(book)
-    monkeypatch.setattr("capture.store.installed", lambda: ["another"])
+    monkeypatch.setattr("capture.store.inputs.installed", lambda: ["another"])
     assert len({before, edited, key(book)}) == 3
 
 
@@ -188,9 +188,9 @@ def test_what_reads_other_files_is_read_each_time(book: Handbook, own_cache: Pat
         text = text[: text.index("extra:")]
     else:
         text = text[: text.index("markdown_extensions:")]
-    assert pages.read_nothing_else(book.book)
+    assert pages.read_nothing_else(read_site_config(book.book))
     book.write("mkdocs.yml", text + config)
-    assert not pages.read_nothing_else(book.book)
+    assert not pages.read_nothing_else(read_site_config(book.book))
     checked(book)
     assert [path.name for path in kept(own_cache) if path.name == "verdict"] == []
 

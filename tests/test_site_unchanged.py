@@ -166,9 +166,9 @@ def test_day_tool_packages_and_options_are_part_of_it(book: Handbook, monkeypatc
     """A sitemap has the day; an edited template, a newer Material, another folder or theme colour change pages."""
     found = [key(book), key(book, LATER + datetime.timedelta(days=1)), key(book, site_dir=str(book.root / "other"))]
     found += [key(book, use_directory_urls=False)]
-    monkeypatch.setattr("capture.store.tool", lambda: "1" * 64)
+    monkeypatch.setattr("capture.store.inputs.tool", lambda: "1" * 64)
     found.append(key(book))
-    monkeypatch.setattr("capture.store.installed", lambda: ["another"])
+    monkeypatch.setattr("capture.store.inputs.installed", lambda: ["another"])
     found.append(key(book))
     assert len(set(found)) == len(found)
     assert all(found)

@@ -28,37 +28,24 @@ class Verdict:
     counted: str
 
 
-@dataclass(frozen=True)
-class Asked:
-    """A check of a handbook: a key that stands for all it reads, and whether any change must show in the key."""
-
-    key: str
-    settled: bool
-
-
-def asked(book: store.Handbook, *options: Sequence[str]) -> Asked | None:
+def asked(book: store.Handbook, *options: Sequence[str]) -> store.Inputs | None:
     """Return what a check with these options reads of a handbook now, or None where that cannot be told."""
     now = time.time()
     with contextlib.suppress(OSError, CaptureError):
-        own = [path for path in sorted(book.root.iterdir()) if path.is_file()]
-        found = store.footprint_of([*own, book.root / "docs", book.root / "snippets", *index(book)])
-        packages = store.installed()
-        if found is None or packages is None:
-            return None
         git = sorted((name, value) for name, value in os.environ.items() if name.startswith("GIT_"))
-        key = repr([store.tool(), packages, found.digest, options, git])
-        return Asked(store.digest(key.encode("utf-8", "surrogateescape")), found.settled(now))
+        places = [book.root / "docs", book.root / "snippets", *git_files(book)]
+        return store.inputs_of(book.root, places, repr((options, git)), now)
     return None
 
 
-def index(book: store.Handbook) -> list[Path]:
+def git_files(book: store.Handbook) -> list[Path]:
     """Return git's index, which alone knows of an open merge, and its settings; nothing without a repository."""
     if not any((folder / ".git").exists() for folder in (book.root, *book.root.parents)):
         return []
     return store.git_paths(book, "index", "config")
 
 
-def recall(book: store.Handbook, wanted: Asked) -> Verdict | None:
+def recall(book: store.Handbook, wanted: store.Inputs) -> Verdict | None:
     """Return what the same check said of the same files, or None."""
     with store.Cache(book.cached_for, "verdict") as cache, contextlib.suppress(ValueError, TypeError, KeyError):
         known = json.loads(cache.get(wanted.key) or "null")
@@ -68,7 +55,7 @@ def recall(book: store.Handbook, wanted: Asked) -> Verdict | None:
     return None
 
 
-def remember(book: store.Handbook, wanted: Asked, said: Verdict, variables: Iterable[str]) -> None:
+def remember(book: store.Handbook, wanted: store.Inputs, said: Verdict, variables: Iterable[str]) -> None:
     """Keep what a check said, if whatever changes from when it began must show; with the variables it looked at."""
     if wanted.settled:
         values = {name: os.environ.get(name) for name in variables}

@@ -31,7 +31,8 @@ def of(book: store.Handbook, strict_stale: Sequence[str], records_only: bool) ->
         from capture.render import pages  # what checks records alone works without Markdown
 
         page_problems = [*pages.check_pages(cat), *prose.problems(book)]
-        variables = store.config_variables(book) if pages.read_nothing_else(book) else None
+        config, named = store.read_config(book)
+        variables = named if pages.read_nothing_else(config) else None
     found = rules.check(cat, strict_stale, page_problems)
     notes = (*(() if records_only else typed(book)), *summed(found.notes))
     counted = f"{len(cat.snippets)} snippets, {len(cat.records)} records, {len(cat.hosts)} hosts"

@@ -1,11 +1,9 @@
-"""Who else takes part in a build: plugins, hooks and extensions of which nobody knows what they read or do."""
+"""Who else takes part in a build: plugins and hooks of which nobody knows what they read or do."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import Any
-
-from capture.render import pages
 
 PLUGINS = {"search", "material/search", "redirects"}
 HOOKS = {"mkdocs_unchanged.py", "mkdocs_hooks.py", "mkdocs_speed.py"}
@@ -16,8 +14,3 @@ def is_known(config: Any, folder: Path) -> bool:
     root = Path(config.config_file_path).resolve().parent
     hooks = {(root / name).resolve() for name in config.hooks}
     return set(config.plugins) - set(config.hooks) <= PLUGINS and hooks <= {folder.resolve() / name for name in HOOKS}
-
-
-def reads_pages_alone(config: Any) -> bool:
-    """Tell whether the Markdown extensions read nothing but a page and their options."""
-    return {name.removeprefix("markdown.extensions.") for name in config.markdown_extensions} <= pages.PURE

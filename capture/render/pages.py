@@ -6,7 +6,7 @@ import functools
 import importlib
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -62,15 +62,20 @@ def check_pages(cat: Catalogue) -> list[Problem]:
     return sorted(set(problems))
 
 
-def read_nothing_else(book: store.Handbook) -> bool:
+def read_nothing_else(config: Mapping[str, Any]) -> bool:
     """Tell whether the pages are made of the handbook's own files alone; a verification and some extensions are not."""
-    config = store.read_site_config(book)
-    entries = [
-        name
-        for entry in config.get("markdown_extensions") or []
-        for name in ([*entry] if isinstance(entry, dict) else [entry])
-    ]
-    return not site.settings(config).verification and set(entries) <= PURE
+    return not site.settings(config).verification and are_pure(name for name, _ in extensions(config))
+
+
+def are_pure(names: Iterable[str]) -> bool:
+    """Tell whether Markdown extensions read nothing but the page and their options."""
+    return {name.removeprefix("markdown.extensions.") for name in names} <= PURE
+
+
+def extensions(config: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    """Yield each extension that mkdocs.yml names, with its options or None."""
+    for entry in config.get("markdown_extensions") or []:
+        yield from entry.items() if isinstance(entry, dict) else [(entry, None)]
 
 
 def without_front_matter(text: str) -> str:
@@ -145,10 +150,9 @@ def markdown_of(config: dict[str, Any]) -> Any:
     """Return a Markdown object with the extensions of mkdocs.yml; raises CaptureError."""
     names: list[str] = list(BUILT_IN)
     options: dict[str, dict[str, Any]] = {}
-    for entry in config.get("markdown_extensions") or []:
-        for name, chosen in entry.items() if isinstance(entry, dict) else [(entry, None)]:
-            names += [name] if name not in names else []
-            options[name] = resolved(chosen or {})
+    for name, chosen in extensions(config):
+        names += [name] if name not in names else []
+        options[name] = resolved(chosen or {})
     try:
         import markdown
     except ImportError as error:

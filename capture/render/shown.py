@@ -31,11 +31,15 @@ def token(entry: Any) -> dict[str, Any]:
 def site(config: Any, files: Any, nav: Any) -> list[Any]:
     """Return all that every page shows of the site: settings, the pages' titles, the nav, the templates."""
     settings = {name: value for name, value in config.items() if name not in NOT_SHOWN}
-    plugins = {name: dict(getattr(plugin, "config", {})) for name, plugin in config.plugins.items()}
-    theme = {**dict(config.theme), "locale": str(config.theme.locale)}
     pages = [file.page for file in files.documentation_pages() if file.page]
     titles = [(page.file.src_uri, page.title, meta(page)) for page in pages]
-    return [settings, plugins, theme, titles, branches(nav.items), list(templates(config.theme.dirs))]
+    return [settings, *surroundings(config), titles, branches(nav.items), list(templates(config.theme.dirs))]
+
+
+def surroundings(config: Any) -> list[Any]:
+    """Return the settings of all plugins, and those of the theme."""
+    plugins = {name: dict(getattr(plugin, "config", {})) for name, plugin in config.plugins.items()}
+    return [plugins, {**dict(config.theme), "locale": str(config.theme.locale)}]
 
 
 def of_page(context: Mapping[str, Any], page: Any) -> list[Any]:

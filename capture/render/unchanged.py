@@ -9,12 +9,11 @@ from __future__ import annotations
 import contextlib
 import datetime
 import os
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from capture import store
-from capture.render import company, kept, shown, site
+from capture.render import company, kept, pages, shown, site
 
 OBJECTS = ("theme", "plugins", "hooks")
 PATTERNS = ("exclude_docs", "draft_docs", "not_in_nav")
@@ -22,32 +21,20 @@ VARIABLES = ("CAPTURE_", "HANDBOOK_", "SOURCE_DATE_EPOCH")
 NO_PART = (store.CACHE_VARIABLE, "CAPTURE_ONE_PROCESS")  # these decide how a site is built, and not what is in it
 
 
-@dataclass(frozen=True)
-class Made:
-    """What a site is made of: a key that stands for all of it, and whether any change to it must show in the key."""
-
-    key: str
-    settled: bool
-
-
-def made(config: Any, folder: Path, now: datetime.datetime) -> Made | None:
+def made(config: Any, folder: Path, now: datetime.datetime) -> store.Inputs | None:
     """Return what a site is made of at a moment (UTC), or None where that cannot be told.
 
     `config` is MkDocs' own; `folder` holds our hooks.
     """
     root = Path(config.config_file_path).resolve().parent
-    known = company.is_known(config, folder) and company.reads_pages_alone(config)
+    known = company.is_known(config, folder) and pages.are_pure(config.markdown_extensions)
     if not known or shown.is_dated(config.theme.custom_dir):
         return None
     with contextlib.suppress(TypeError, OSError):
-        found, packages = store.footprint_of(sources(root, config, folder)), store.installed()
-        if found is None or packages is None:
-            return None
         said = {name: value for name, value in os.environ.items() if name.startswith(VARIABLES) and name not in NO_PART}
-        about = [settings(config), said, now.date(), store.page_days(store.Handbook(root))]
-        theme = list(shown.templates(config.theme.dirs))
-        parts = [store.tool(), *packages, str(Path(config.site_dir).resolve()), found.digest]
-        return Made(kept.digest(*parts, kept.canonical(about), kept.canonical(theme)), found.settled(now.timestamp()))
+        days, theme = store.page_days(store.Handbook(root)), list(shown.templates(config.theme.dirs))
+        about = [str(Path(config.site_dir).resolve()), settings(config), said, now.date(), days, theme]
+        return store.inputs_of(root, sources(root, config, folder), kept.canonical(about), now.timestamp())
     return None
 
 
@@ -56,19 +43,16 @@ def settings(config: Any) -> list[Any]:
     values = {name: value for name, value in config.items() if name not in (*OBJECTS, *PATTERNS)}
     found = {name: getattr(config[name], "patterns", ()) for name in PATTERNS}
     patterns = {name: [[one.include, one.regex.pattern] for one in some if one.regex] for name, some in found.items()}
-    plugins = {name: dict(getattr(plugin, "config", {})) for name, plugin in config.plugins.items()}
-    theme = {**dict(config.theme), "locale": str(config.theme.locale)}
-    return [values, patterns, plugins, theme, sorted(config.theme.static_templates)]
+    return [values, patterns, *shown.surroundings(config), sorted(config.theme.static_templates)]
 
 
 def sources(root: Path, config: Any, folder: Path) -> list[Path]:
-    """Return the files and folders that a site is made of; of the root's own files all, since hooks read some."""
-    own = [path for path in sorted(root.iterdir()) if path.is_file()]
+    """Return the files and folders that a site is made of, beside the files in the root, of which hooks read some."""
     chosen = site.settings({"extra": config.extra}).verification
     verified = [root / chosen] if chosen else []
     custom = [Path(config.theme.custom_dir)] if config.theme.custom_dir else []
     docs = [Path(config.docs_dir), store.Handbook(root).captures, root / "snippets"]
-    return [*own, *docs, *sorted(folder.glob("*.py")), *custom, *verified]
+    return [*docs, *sorted(folder.glob("*.py")), *custom, *verified]
 
 
 def is_built(root: Path, key: str, site_dir: Path) -> bool:

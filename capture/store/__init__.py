@@ -1,7 +1,7 @@
 """Paths and YAML; no other module imports yaml."""
 
 from capture.store.cache import VARIABLE as CACHE_VARIABLE
-from capture.store.cache import Cache, digest, tool
+from capture.store.cache import Cache, digest
 from capture.store.exclusive import hold, release
 from capture.store.files import (
     SIZE_LIMIT,
@@ -21,9 +21,10 @@ from capture.store.files import (
     write_record,
     write_text,
 )
-from capture.store.footprint import Footprint, footprint_of, installed
+from capture.store.footprint import Footprint, footprint_of
 from capture.store.handbook import CAPTURES, Handbook, find_root, record_ids
 from capture.store.history import page_days
+from capture.store.inputs import Inputs, inputs_of
 from capture.store.lock import held
 from capture.store.merges import unmerged
 from capture.store.revision import git_paths, links, merge_base, write_out
@@ -32,7 +33,7 @@ from capture.store.site import (
     CONFIG,
     PythonName,
     config_line,
-    config_variables,
+    read_config,
     read_front_matter,
     read_site_config,
 )
@@ -58,10 +59,10 @@ __all__ = [
     "Entry",
     "Footprint",
     "Handbook",
+    "Inputs",
     "PythonName",
     "committed_bytes",
     "config_line",
-    "config_variables",
     "differing",
     "digest",
     "dump",
@@ -71,7 +72,7 @@ __all__ = [
     "held",
     "hold",
     "host_text",
-    "installed",
+    "inputs_of",
     "links",
     "load",
     "merge_base",
@@ -80,6 +81,7 @@ __all__ = [
     "parse_host",
     "parse_record",
     "read_bytes",
+    "read_config",
     "read_front_matter",
     "read_host",
     "read_record",
@@ -96,7 +98,6 @@ __all__ = [
     "staged_bytes",
     "staged_paths",
     "sweep",
-    "tool",
     "unmerged",
     "unstage",
     "write_bytes",

@@ -17,7 +17,6 @@ RENDERING = (
     "jinja2", "markdown", "markupsafe", "material", "mkdocs", "mkdocs_jupyter", "mkdocs_redirects", "pygments",
     "pymdownx", "yaml",
 )  # fmt: skip
-
 CUSTOMS = ("sitecustomize.py", "usercustomize.py")  # which Python runs when it starts
 
 
@@ -49,8 +48,8 @@ def footprint_of(places: Iterable[Path]) -> Footprint | None:
             for path, found in sorted(walk(place)):
                 timeless = stat.S_ISDIR(found.st_mode) and path != str(place)
                 newest = newest if timeless else max(newest, found.st_mtime, found.st_ctime)
-                digest.update(os.fsencode(path) + b"\0" + (b"folder" if timeless else told(found)))
-                digest.update(f"{found.st_ino} {found.st_dev} {found.st_mode}".encode())
+                lasting = found.st_ino, found.st_dev, found.st_mode
+                digest.update(os.fsencode(path) + b"\0" + (repr(lasting).encode() if timeless else told(found)))
         except OSError:
             return None
     return Footprint(digest.hexdigest(), newest)

@@ -71,16 +71,12 @@ def read_site_config(book: Handbook) -> dict[str, Any]:
     `!ENV` is resolved as MkDocs does, a `!!python/name:` tag becomes a `PythonName`; any other tag is an error.
     Raises CaptureError at mkdocs.yml:line.
     """
-    return read(read_text(book.root / CONFIG, CONFIG))[0]
+    return read_config(book)[0]
 
 
-def config_variables(book: Handbook) -> list[str]:
-    """Return the variables of the environment that mkdocs.yml names; raises CaptureError as reading it does."""
-    return read(read_text(book.root / CONFIG, CONFIG))[1]
-
-
-def read(text: str) -> tuple[dict[str, Any], list[str]]:
-    """Return mkdocs.yml as plain data, and the variables that it names; raises CaptureError at mkdocs.yml:line."""
+def read_config(book: Handbook) -> tuple[dict[str, Any], list[str]]:
+    """Return that data, and the variables of the environment that mkdocs.yml names; raises CaptureError likewise."""
+    text = read_text(book.root / CONFIG, CONFIG)
     try:
         loader = Loader(text)  # a SafeLoader with three harmless tags
         data = loader.get_single_data()

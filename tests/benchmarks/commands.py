@@ -5,17 +5,15 @@ from __future__ import annotations
 import dataclasses
 import shutil
 import subprocess
-import time
 from collections.abc import Callable
 from pathlib import Path
 
 from benchmarks import lessons, unchanged
 from benchmarks.generated import write
-from benchmarks.rounds import HERE, Usage, used
+from benchmarks.rounds import HERE, Usage, forget, used
 from benchmarks.table import Holds, Row, Within
 from capture import record, store
 from capture.store.cache import VARIABLE
-from capture.store.footprint import COARSE
 
 SIZES = (100, 1000, 10_000)
 HOSTS = len(lessons.HOSTS)
@@ -49,8 +47,7 @@ def measure(folder: Path, name: str) -> Usage:
     root = folder / ("run" if name == RUN else "book")
     env = {VARIABLE: str(folder / "kept")}
     if name == COLD:
-        shutil.rmtree(folder / "kept", ignore_errors=True)
-        time.sleep(COARSE + 0.5)  # files as young as the edit before are never taken for unchanged
+        forget(folder / "kept")
     if name == EDITED:
         edit(store.Handbook(root))
     if name == FLOOR:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -12,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks.table import Faster, Row, Within
+from capture.store.footprint import COARSE
 
 Measure = Callable[[], float]
 HERE = Path(__file__).resolve().parent
@@ -77,6 +79,12 @@ def used(*arguments: str | Path, cwd: Path, env: Mapping[str, str], codes: Seque
     if child.returncode not in codes:
         raise RuntimeError(f"{' '.join(map(str, arguments))}: exit {child.returncode}\n{text}")
     return Usage(seconds, usage.ru_maxrss / 1024)
+
+
+def forget(kept: Path) -> None:
+    """Remove what is kept, and wait: files as young as the edit before are never taken for unchanged."""
+    shutil.rmtree(kept, ignore_errors=True)
+    time.sleep(COARSE + 0.5)
 
 
 def python(*arguments: str | Path, cwd: Path | None = None) -> str:

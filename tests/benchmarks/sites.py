@@ -15,10 +15,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from benchmarks import lessons, plain
-from benchmarks.rounds import clean_environment, used
+from benchmarks.rounds import clean_environment, forget, used
 from benchmarks.table import Row, Within
 from capture.store.cache import VARIABLE
-from capture.store.footprint import COARSE
 
 SIZES = (30, 300, 3000)
 PLAIN, COLD, WARM = "plain Material", "site, nothing kept", "site, built before"
@@ -34,8 +33,7 @@ def build(folder: Path, name: str, pages: int) -> float:
     if name in (PLAIN, COLD):
         shutil.rmtree(root / "site", ignore_errors=True)
     if name == COLD:
-        shutil.rmtree(folder / "kept", ignore_errors=True)
-        time.sleep(COARSE + 0.5)  # files as young as the edit before are never taken for unchanged
+        forget(folder / "kept")
     if name == EDITED:
         page = root / "docs" / f"{lessons.name_of(EDITED_LESSON)}.md"
         page.write_text(page.read_text("utf-8") + "\nOne more sentence.\n", "utf-8")
