@@ -81,12 +81,12 @@ for name in ("autocast", "hand-cast"):
 # volatile = ['\d+\.\d+ ms']
 #
 # [tool.capture.claims.faster-with-bf16-arithmetic]
-# says = "where the chip has bfloat16 arithmetic, autocast is faster than float32"
+# says = "on AMD chips with bfloat16 arithmetic, autocast is faster than float32"
 # holds = "autocast < 1"
-# where = 'arch == "x86_64" and cpu.bf16'
+# where = 'cpu.vendor == "AMD" and cpu.bf16'
 #
 # [tool.capture.claims.casting-costs]
-# says = "there, casting by hand once is faster than autocast, which casts in every call"
+# says = "where the chip has bfloat16 arithmetic, casting by hand once is faster than autocast, which casts in every call"
 # holds = "handcast < autocast"
 # where = 'arch == "x86_64" and cpu.bf16'
 #

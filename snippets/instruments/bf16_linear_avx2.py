@@ -105,7 +105,7 @@ for name in ("autocast", "hand-cast"):
 # where = 'arch == "x86_64" and cpu.isa == "AVX512" and torch >= "2.2" and torch < "2.3"'
 #
 # [tool.capture.claims.less-slow-since]
-# says = "held down to AVX2 in torch 2.13 and 2.14, it takes less than ten times as long"
+# says = "held down to AVX2 in torch 2.13 and 2.14, it takes less than ten times as long on AMD chips"
 # holds = "autocast < 10"
-# where = 'arch == "x86_64" and cpu.isa == "AVX512" and torch >= "2.13" and torch < "2.15"'
+# where = 'cpu.vendor == "AMD" and cpu.isa == "AVX512" and torch >= "2.13" and torch < "2.15"'
 # ///
