@@ -81,7 +81,7 @@ test-all: .venv/.test lint check
 	@touch $@
 
 lighthouse: .venv/.test .venv-lighthouse/.lighthouse
-	@$(BIN)/python -m pytest -m slow -s tests/test_lighthouse.py
+	@$(BIN)/python -m pytest -m slow -s tests/handbook/test_lighthouse.py
 
 # Other tools to be measured against live in an environment of their own, so that .venv stays as pinned.
 .venv-bench/.peers: pyproject.toml constraints.txt tests/benchmarks/peers.txt

@@ -21,9 +21,12 @@ from mkdocs.utils import CountHandler, meta
 
 from capture import store
 from capture.errors import CaptureError
-from capture.host import LOCAL
-from capture.render import foot, host_page, moved, near, pages, plain, site, tour, visit
-from capture.render.links import Links
+from capture.host.host import LOCAL
+from capture.site.markdown import page_check, page_in_progress
+from capture.site.model import site
+from capture.site.model.links import Links
+from capture.site.notebook import notebook_pages
+from capture.site.page import foot, host_page, markdown_copy, moved_addresses, similar_hosts
 
 if TYPE_CHECKING:  # importing it takes as long as reading a hundred records
     from mkdocs.livereload import LiveReloadServer
@@ -37,7 +40,7 @@ NAV: list[Navigation] = []
 SECTIONS: dict[str, list[str]] = {}  # of each page, by its address
 GENERATED: set[str] = set()  # addresses of the pages that nobody wrote
 HISTORY: dict[str, str] = {}  # the day on which each page's text was last changed, by its path
-TOURS: dict[str, tour.Tour] = {}  # by the address of the lesson and by that of the notebook's page
+TOURS: dict[str, notebook_pages.Tour] = {}  # by the address of the lesson and by that of the notebook's page
 ADD_ADDRESSES = "CAPTURE_ADDRESSES"
 LOCAL_FILES = f"captures/{LOCAL}/"
 OWN_ID = re.compile(r'\sid="(capture-[^"]+)"')
@@ -71,7 +74,7 @@ def on_pre_build(config: MkDocsConfig) -> None:
         moves(config)
     except CaptureError as error:
         raise PluginError(str(error)) from error
-    BUILD[:], CHOICE[:] = [known], [near.element(known)]
+    BUILD[:], CHOICE[:] = [known], [similar_hosts.element(known)]
     for memory in (SECTIONS, GENERATED, HISTORY):
         memory.clear()
     HISTORY.update(store.page_days(book(config)))
@@ -83,7 +86,7 @@ def on_pre_build(config: MkDocsConfig) -> None:
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
     """Add the scripts and the dataset as downloads; leave this machine's records out of what is published."""
-    from capture import dataset, extract  # a site of which nothing changed has no use for them
+    from capture.exchange import dataset, dataset_rows  # a site of which nothing changed has no use for them
 
     if site.published():
         for file in [file for file in files if file.src_uri.startswith(LOCAL_FILES)]:
@@ -93,7 +96,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
         if path.is_file() and path.suffix != ".md" and not path.name.startswith("."):
             uri = path.relative_to(snippets.parent).as_posix()
             files.append(File.generated(config, uri, abs_src_path=str(path)))
-    files.append(File.generated(config, dataset.ADDRESS, content=dataset.text(extract.of(BUILD[0].catalogue))))
+    files.append(File.generated(config, dataset.ADDRESS, content=dataset.text(dataset_rows.of(BUILD[0].catalogue))))
     add_host_pages(files, config)
     add_notebooks(files, config)
     return files
@@ -103,25 +106,25 @@ def add_notebooks(files: Files, config: MkDocsConfig) -> None:
     """Add the notebook of each lesson that mkdocs.yml names: the file, and the page that shows it, outside of nav."""
     written = {file.src_uri: file for file in files.documentation_pages()}
     try:
-        lessons, problems = tour.chosen(BUILD[0], list(written))
+        lessons, problems = notebook_pages.chosen(BUILD[0], list(written))
         for problem in problems:
             LOG.warning("%s", problem)
         texts = {lesson: written[lesson].content_string.replace("\r\n", "\n") for lesson in lessons}
-        found = tour.tours(BUILD[0], texts, config.site_url)
+        found = notebook_pages.tours(BUILD[0], texts, config.site_url)
     except CaptureError as error:
         raise PluginError(str(error)) from error
     TOURS.clear()
     for item in found:
         title = str(meta.get_data(texts[item.lesson])[1].get("title", item.lesson))
-        TOURS[moved.address(item.lesson)] = TOURS[moved.address(item.place.page)] = item
-        content, outside = tour.front_matter(title), InclusionLevel.NOT_IN_NAV
+        TOURS[moved_addresses.address(item.lesson)] = TOURS[moved_addresses.address(item.place.page)] = item
+        content, outside = notebook_pages.front_matter(title), InclusionLevel.NOT_IN_NAV
         files.append(File.generated(config, item.place.page, content=content, inclusion=outside))
         files.append(File.generated(config, item.place.file, content=item.file))
 
 
-def notebook_of(page: Page) -> tour.Tour | None:
+def notebook_of(page: Page) -> notebook_pages.Tour | None:
     """Return the notebook that a page shows."""
-    item = TOURS.get(moved.address(page.file.src_uri))
+    item = TOURS.get(moved_addresses.address(page.file.src_uri))
     return item if item and item.place.page == page.file.src_uri else None
 
 
@@ -134,16 +137,16 @@ def add_host_pages(files: Files, config: MkDocsConfig) -> None:
         files.append(File.generated(config, uri, content=texts[uri], inclusion=place))
 
 
-def seen(page: Page) -> visit.Page:
+def seen(page: Page) -> page_in_progress.Page:
     """Return a page with its whole text, so that lines count as an editor counts them, and the way to the root."""
     text = (page.file.content_string or "").replace("\r\n", "\n")
-    return visit.Page(f"docs/{page.file.src_uri}", text, "../" * page.url.count("/") or "./")
+    return page_in_progress.Page(f"docs/{page.file.src_uri}", text, "../" * page.url.count("/") or "./")
 
 
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, **_: Any) -> None:
     """Begin a page."""
     known, here = BUILD[0], seen(page)
-    visit.enter(known, here)
+    page_in_progress.enter(known, here)
     item = notebook_of(page)
     edited = (
         f"docs/{item.lesson}" if item else here.path if page.file.abs_src_path else ""
@@ -154,28 +157,30 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, **_: Any) 
 def on_page_content(html: str, page: Page, config: MkDocsConfig, **_: Any) -> str:
     """End a page: lay a copy in Markdown beside it, log what was wrong, and tell the link check its cards' anchors."""
     if item := notebook_of(page):
-        visit.leave("")
+        page_in_progress.leave("")
         page.update_date = HISTORY.get(f"docs/{item.lesson}", "")
         page.toc = get_toc(item.headings)
-        SECTIONS[moved.address(page.file.src_uri)] = []  # its headings are the lesson's
+        SECTIONS[moved_addresses.address(page.file.src_uri)] = []  # its headings are the lesson's
         return item.html
-    if here := visit.current():
-        below = foot.of(here, pages.listed(page.meta.get("tags")), HISTORY.get(here.page.path if here.page else "", ""))
+    if here := page_in_progress.current():
+        below = foot.of(
+            here, page_check.listed(page.meta.get("tags")), HISTORY.get(here.page.path if here.page else "", "")
+        )
         page.meta["captured_foot"], page.update_date = foot.html(below), below.newest
         if here.copied is None:
-            here.copied = plain.copy(here, page.markdown or "")
+            here.copied = markdown_copy.copy(here, page.markdown or "")
         if not here.laid:
             copy = Path(config.site_dir, page.url, "index.md")
             copy.parent.mkdir(parents=True, exist_ok=True)
             copy.write_text(here.copied, "utf-8")
-    for problem in visit.leave(html):
+    for problem in page_in_progress.leave(html):
         LOG.warning("%s", problem)
     page.present_anchor_ids = (page.present_anchor_ids or set()) | set(OWN_ID.findall(html))
-    address = moved.address(page.file.src_uri)
+    address = moved_addresses.address(page.file.src_uri)
     SECTIONS[address] = list(sections(page.toc))
     if page.file.abs_src_path is None:
         GENERATED.add(address)
-    return html + moved.signposts(address, moves(config))
+    return html + moved_addresses.signposts(address, moves(config))
 
 
 def sections(entries: Iterable[Any]) -> Iterator[str]:
@@ -185,20 +190,20 @@ def sections(entries: Iterable[Any]) -> Iterator[str]:
         yield from sections(entry.children)
 
 
-def moves(config: MkDocsConfig) -> moved.Moves:
+def moves(config: MkDocsConfig) -> moved_addresses.Moves:
     """Return what mkdocs.yml says about pages and sections that moved."""
     plugin = config.plugins.get("redirects")
-    return moved.moves(plugin.config["redirect_maps"] if plugin else {}, config.extra.get("moved"))
+    return moved_addresses.moves(plugin.config["redirect_maps"] if plugin else {}, config.extra.get("moved"))
 
 
 @event_priority(-100)
 def on_page_context(context: Any, page: Page, config: MkDocsConfig, **_: Any) -> Any:
     """Give the page links to its notebook, its foot, and what the choice of a host needs; search sees none of them."""
-    address = moved.address(page.file.src_uri)
+    address = moved_addresses.address(page.file.src_uri)
     if item := TOURS.get(address):
-        page.content = (page.content or "").replace("</h1>", f"</h1>{tour.signpost(item, address)}", 1)
+        page.content = (page.content or "").replace("</h1>", f"</h1>{notebook_pages.signpost(item, address)}", 1)
     if item and page.canonical_url and notebook_of(page):
-        page.canonical_url = urljoin(config.site_url, moved.address(item.lesson).lstrip("/"))
+        page.canonical_url = urljoin(config.site_url, moved_addresses.address(item.lesson).lstrip("/"))
     page.content = (page.content or "") + CHOICE[0] + page.meta.pop("captured_foot", "")
     return context
 
@@ -207,7 +212,7 @@ def on_post_template(output: str, template_name: str, config: MkDocsConfig, **_:
     """Write no sitemap where the site's address is unknown: it would list nothing."""
     if template_name != "sitemap.xml":
         return output
-    return tour.unlisted(output, TOURS.values()) if config.site_url else ""
+    return notebook_pages.unlisted(output, TOURS.values()) if config.site_url else ""
 
 
 def on_nav(nav: Navigation, **_: Any) -> None:
@@ -215,30 +220,30 @@ def on_nav(nav: Navigation, **_: Any) -> None:
     NAV[:] = [nav]
 
 
-def entries(nav: Navigation) -> Iterator[plain.Entry]:
+def entries(nav: Navigation) -> Iterator[markdown_copy.Entry]:
     """Yield every page under the first of its sections, in the order of the site; what is in none comes last."""
     for page in nav.pages:
         above = page.ancestors[-1].title if page.ancestors else ""
         said = str(page.meta.get("description", ""))
-        yield plain.Entry(above or "Start", str(page.title), moved.address(page.file.src_uri), said)
+        yield markdown_copy.Entry(above or "Start", str(page.title), moved_addresses.address(page.file.src_uri), said)
 
 
 @event_priority(-100)  # after the plugin, whose pages lose the section
 def on_post_build(config: MkDocsConfig) -> None:
     """List the pages for language models, lead on from old addresses, and name the published ones that are lost."""
-    path, moving = book(config).root / moved.LIST, moves(config)
+    path, moving = book(config).root / moved_addresses.LIST, moves(config)
     listed = path.read_text("utf-8").splitlines() if path.is_file() else []
     for old in moving.pages:
         file = Path(config.site_dir, old.strip("/"), "index.html")
         if file.is_file() and old not in SECTIONS:
-            file.write_text(moved.stub(old, moving, listed, SECTIONS), "utf-8")
-    text = plain.index(config.site_name, config.site_description or "", entries(NAV[0]), config.site_url or "")
+            file.write_text(moved_addresses.stub(old, moving, listed, SECTIONS), "utf-8")
+    text = markdown_copy.index(config.site_name, config.site_description or "", entries(NAV[0]), config.site_url or "")
     Path(config.site_dir, "llms.txt").write_text(text, "utf-8")
-    for problem in moved.problems(listed, moving, SECTIONS):
+    for problem in moved_addresses.problems(listed, moving, SECTIONS):
         LOG.warning("%s", problem)
     if os.environ.get(ADD_ADDRESSES):
         # Not the pages of hosts: who adds one changes no file but his own.
-        lasting = moved.listing({place: SECTIONS[place] for place in SECTIONS.keys() - GENERATED})
+        lasting = moved_addresses.listing({place: SECTIONS[place] for place in SECTIONS.keys() - GENERATED})
         path.write_text("".join(f"{place}\n" for place in sorted({*listed, *lasting})), "utf-8")
 
 

@@ -20,8 +20,10 @@ from mkdocs.structure.nav import Navigation
 from mkdocs.structure.pages import Page
 from mkdocs.structure.toc import get_toc
 
-from capture.render import company, kept, pages, searchable, shown, visit
-from capture.render.building import Build
+from capture.site import company, kept, shown
+from capture.site.building import Build
+from capture.site.markdown import page_check, page_in_progress
+from capture.site.page import search_text
 
 FIRST, AFTER_SEARCH, LAST = 1e9, -50, -1e9
 SOFTWARE = ("markdown", "pymdown-extensions", "pygments", "mkdocs", "mkdocs-material", "jinja2", "markupsafe")
@@ -41,7 +43,7 @@ def on_config(config: MkDocsConfig) -> None:
 
 def on_pre_build(config: MkDocsConfig) -> None:
     """Sum up what decides how any page is rendered."""
-    if pages.are_pure(config.markdown_extensions):
+    if page_check.are_pure(config.markdown_extensions):
         with contextlib.suppress(TypeError):
             own = [path.read_text("utf-8") for path in sorted(Path(__file__).parent.glob("*.py"))]
             settings = [config.markdown_extensions, config.mdx_configs, config.use_directory_urls, config.validation]
@@ -58,7 +60,7 @@ def on_build_error(error: Exception, **_: Any) -> None:
 @event_priority(LAST)
 def on_files(files: Files, config: MkDocsConfig) -> Files:
     """Decide what search reads."""
-    BUILD[0].sources = len(files.documentation_pages()) <= searchable.SOURCES_UP_TO
+    BUILD[0].sources = len(files.documentation_pages()) <= search_text.SOURCES_UP_TO
     return files
 
 
@@ -87,7 +89,7 @@ def on_nav(nav: Navigation, config: MkDocsConfig, files: Files) -> None:
 @event_priority(LAST)
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> None:
     """Let a page be rendered from what is known of it; this is the last moment before MkDocs does so."""
-    build, here = BUILD[0], visit.current()
+    build, here = BUILD[0], page_in_progress.current()
     build.rendering = None
     if here is None:
         return
@@ -105,7 +107,7 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
         build.rendering = key, build.watch.count, here
 
 
-def rendered(page: Page, files: Files, here: visit.Visit, small: dict[str, Any], texts: list[str]) -> None:
+def rendered(page: Page, files: Files, here: page_in_progress.Visit, small: dict[str, Any], texts: list[str]) -> None:
     """Give a page what rendering gave it."""
     page.content, copied = texts
     here.skip(copied)
@@ -182,7 +184,7 @@ def reduce(context: Any, /, page: Page, config: MkDocsConfig, **_: Any) -> Any:
     build, index = BUILD[0], shown.index_of(config.plugins)
     build.take(page.file.src_uri)
     build.content, build.search, build.indexing = page.content or "", page.meta.get("search"), None
-    page.content = searchable.reduced(build.content, build.sources)
+    page.content = search_text.reduced(build.content, build.sources)
     if index is not None:
         with contextlib.suppress(TypeError):
             about = [page.url, page.title, shown.meta(page), list(map(shown.token, page.toc)), build.sources]

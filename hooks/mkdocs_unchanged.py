@@ -12,8 +12,8 @@ from mkdocs.plugins import event_priority
 
 from capture import store
 from capture.errors import CaptureError
-from capture.render import unchanged
-from capture.render.building import LOGGER, Watch
+from capture.site import unchanged
+from capture.site.building import LOGGER, Watch
 
 LOG = logging.getLogger("mkdocs.capture")
 WATCH = Watch(logging.WARNING)

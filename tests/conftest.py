@@ -25,7 +25,7 @@ def own_cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Monk
 @pytest.fixture(scope="module")
 def driver(tmp_path_factory: pytest.TempPathFactory) -> Iterator[WebDriver]:
     """Return a Chromium of its own for a module of browser tests."""
-    from browsers import chromium  # here, since only these tests need Selenium
+    from harness.browsers import chromium  # here, since only these tests need Selenium
 
     found = chromium(tmp_path_factory.mktemp("profile"))
     yield found
@@ -35,7 +35,7 @@ def driver(tmp_path_factory: pytest.TempPathFactory) -> Iterator[WebDriver]:
 @pytest.fixture(scope="session")
 def published(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return the real site as it is published; nobody writes to it."""
-    from built import publish
+    from harness.built import publish
 
     return publish(tmp_path_factory.mktemp("published") / "site")
 
@@ -43,7 +43,7 @@ def published(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def published_address(published: Path) -> Iterator[str]:
     """Return where the real site is served."""
-    from browsers import serve
+    from harness.browsers import serve
 
     server = serve(published)
     yield f"http://127.0.0.1:{server.server_port}"

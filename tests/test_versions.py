@@ -5,11 +5,11 @@ from __future__ import annotations
 import itertools
 
 import pytest
+from harness.properties import EXAMPLES
 from hypothesis import given
 from hypothesis import strategies as st
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
 from packaging.version import InvalidVersion, Version
-from properties import EXAMPLES
 
 from capture import versions
 

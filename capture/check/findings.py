@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from capture.errors import Problem
-from capture.redact import PRIVACY_RULES
+from capture.record.privacy import PRIVACY_RULES
 
 
 @dataclass(frozen=True)

@@ -9,15 +9,18 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
-from capture import claims, host, record, redact, schemas, store
-from capture.catalogue import Catalogue
+from capture import store
 from capture.check.findings import Findings
-from capture.check.merges import check_merges
+from capture.check.merge_conflicts import check_merges
 from capture.errors import CaptureError, Problem
-from capture.host import LOCAL
-from capture.record import Record
-from capture.redact import PRIVACY_RULES, Identity
-from capture.state import State
+from capture.exchange import json_schemas
+from capture.host import host
+from capture.host.host import LOCAL
+from capture.record import claims, privacy, record
+from capture.record.privacy import PRIVACY_RULES, Identity
+from capture.record.record import Record
+from capture.record.state import State
+from capture.store.catalogue import Catalogue
 
 States = Mapping[tuple[str, str], State]
 
@@ -52,7 +55,7 @@ def is_own(problem: Problem) -> bool:
 def check_schemas(cat: Catalogue) -> list[Problem]:
     """The committed JSON Schemas are what the code would write."""
     problems = []
-    for name, text in schemas.texts().items():
+    for name, text in json_schemas.texts().items():
         path = cat.book.root / name
         if path.parent.is_dir() and (not path.is_file() or path.read_text("utf-8") != text):
             problems.append(
@@ -69,7 +72,7 @@ def check_host_file(cat: Catalogue, label: str) -> list[Problem]:
     path = cat.book.host_path(label)
     name, text = cat.book.relative(path), path.read_text("utf-8")
     advice = "restore it with git, or write it again on that machine: capture host init LABEL"
-    problems = redact.scan(text, name, Identity())
+    problems = privacy.scan(text, name, Identity())
     if item.fingerprint != host.fingerprint(item):
         _, lines = store.parse_host(text, name)
         problems.append(
@@ -109,7 +112,7 @@ def check_record_file(name: str, data: bytes, item: Record) -> list[Problem]:
     text = io.TextIOWrapper(io.BytesIO(data), "utf-8").read()  # line ends are git's affair
     label, key = item.host, item.snippet
     advice = store.recapture_advice(label, key)
-    problems = redact.scan(text, name, Identity())
+    problems = privacy.scan(text, name, Identity())
     if item.content_sha256 != record.content_digest(item):
         _, lines = store.parse_record(text, name)
         problems.append(

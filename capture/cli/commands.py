@@ -11,20 +11,20 @@ from typer.core import TyperGroup
 
 # In the order of the help: the module within this package, and what it calls the command or the group of commands.
 PLACES = {
-    "run": "running:run",
-    "verify": "verifying:verify",
-    "check": "checking:check",
-    "diff": "differences:diff",
-    "review": "reviewing:review_command",
-    "status": "inspection:status",
-    "show": "inspection:show",
-    "bundle": "bundling:bundle",
-    "import": "bundling:import_bundles",
-    "export": "dataset:export",
-    "host": "hosts:app",
-    "new": "authoring:new",
-    "prune": "authoring:prune",
-    "schema": "authoring:schema",
+    "run": "run:run",
+    "verify": "verify:verify",
+    "check": "check:check",
+    "diff": "diff:diff",
+    "review": "review:review_command",
+    "status": "status_show:status",
+    "show": "status_show:show",
+    "bundle": "bundle:bundle",
+    "import": "bundle:import_bundles",
+    "export": "export:export",
+    "host": "host:app",
+    "new": "new_prune_schema:new",
+    "prune": "new_prune_schema:prune",
+    "schema": "new_prune_schema:schema",
 }
 
 

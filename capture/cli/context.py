@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from capture import normalize, store
+from capture import characters, store
 from capture.errors import CaptureError, Problem
 
 if TYPE_CHECKING:  # plain lines need no rich, which takes longer to import than most commands to run
@@ -57,7 +57,7 @@ def say(text: object, console: Console | None = None, style: str = "") -> None:
 
 def visible(text: object) -> str:
     """Return a text in which no character moves the cursor or turns the line."""
-    return normalize.bidi_controls(normalize.control_characters(str(text)))
+    return characters.bidi_controls(characters.control_characters(str(text)))
 
 
 def tell(text: str) -> None:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from capture import catalogue, prose, store
+from capture import store
 from capture.check import rules
 from capture.check.findings import Findings
 from capture.check.verdict import Verdict
 from capture.errors import CaptureError, Problem, suggestion
-from capture.host import run_option
+from capture.host.host import run_option
+from capture.site.markdown import typed_figures
+from capture.store import catalogue
 
 NAMED = 8  # missing results that a note names; the others are counted
 
@@ -28,11 +30,11 @@ def of(book: store.Handbook, strict_stale: Sequence[str], records_only: bool) ->
     page_problems: list[Problem] = []
     variables: list[str] | None = []
     if not records_only:
-        from capture.render import pages  # what checks records alone works without Markdown
+        from capture.site.markdown import page_check  # what checks records alone works without Markdown
 
-        page_problems = [*pages.check_pages(cat), *prose.problems(book)]
+        page_problems = [*page_check.check_pages(cat), *typed_figures.problems(book)]
         config, named = store.read_config(book)
-        variables = named if pages.read_nothing_else(config) else None
+        variables = named if page_check.read_nothing_else(config) else None
     found = rules.check(cat, strict_stale, page_problems)
     notes = (*(() if records_only else typed(book)), *summed(found.notes))
     counted = f"{len(cat.snippets)} snippets, {len(cat.records)} records, {len(cat.hosts)} hosts"
@@ -43,7 +45,7 @@ def typed(book: store.Handbook) -> list[Problem]:
     """Return a note for each place where a page types figures on purpose."""
     return [
         Problem(item.path, item.line, f"figures typed on purpose: {item.reason}", "typed")
-        for item in prose.opt_outs(book)
+        for item in typed_figures.opt_outs(book)
     ]
 
 

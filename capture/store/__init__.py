@@ -3,7 +3,17 @@
 from capture.store.cache import VARIABLE as CACHE_VARIABLE
 from capture.store.cache import Cache, digest
 from capture.store.exclusive import hold, release
-from capture.store.files import (
+from capture.store.file_stamps import Footprint, footprint_of
+from capture.store.git_index import Blob, Entry, committed_bytes, differing, stage, staged_bytes, staged_paths, unstage
+from capture.store.git_revision import git_paths, links, merge_base, write_out
+from capture.store.git_revision import resolve as resolve_revision
+from capture.store.host_lock import held
+from capture.store.inputs import Inputs, inputs_of
+from capture.store.mkdocs_yml import CONFIG, PythonName, config_line, read_config, read_front_matter, read_site_config
+from capture.store.open_merges import unmerged
+from capture.store.page_history import page_days
+from capture.store.paths import CAPTURES, Handbook, find_root, record_ids
+from capture.store.records import (
     SIZE_LIMIT,
     nearest_line,
     parse_host,
@@ -21,33 +31,7 @@ from capture.store.files import (
     write_record,
     write_text,
 )
-from capture.store.footprint import Footprint, footprint_of
-from capture.store.handbook import CAPTURES, Handbook, find_root, record_ids
-from capture.store.history import page_days
-from capture.store.inputs import Inputs, inputs_of
-from capture.store.lock import held
-from capture.store.merges import unmerged
-from capture.store.revision import git_paths, links, merge_base, write_out
-from capture.store.revision import resolve as resolve_revision
-from capture.store.site import (
-    CONFIG,
-    PythonName,
-    config_line,
-    read_config,
-    read_front_matter,
-    read_site_config,
-)
-from capture.store.staging import (
-    Blob,
-    Entry,
-    committed_bytes,
-    differing,
-    stage,
-    staged_bytes,
-    staged_paths,
-    unstage,
-)
-from capture.store.text import dump, host_text, load, record_text
+from capture.store.yaml_text import dump, host_text, load, record_text
 
 __all__ = [
     "CACHE_VARIABLE",

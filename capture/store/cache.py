@@ -22,7 +22,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TypeVar
 
-from capture.store.footprint import below, told
+from capture.store.file_stamps import below, told
 
 T = TypeVar("T")
 VARIABLE = "CAPTURE_CACHE_DIR"  # names another folder; empty, nothing is kept

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from capture.store.cache import digest, tool
-from capture.store.footprint import footprint_of, installed
+from capture.store.file_stamps import footprint_of, installed
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,8 @@ from benchmarks import lessons, unchanged
 from benchmarks.generated import write
 from benchmarks.rounds import HERE, Usage, forget, used
 from benchmarks.table import Holds, Row, Within
-from capture import record, store
+from capture import store
+from capture.record import record
 from capture.store.cache import VARIABLE
 
 SIZES = (100, 1000, 10_000)

@@ -6,11 +6,12 @@ import dataclasses
 from collections.abc import Iterable
 from pathlib import Path
 
-from handbooks import script
+from harness.handbooks import script
 
-from capture import record, store
-from capture.record import Record
-from capture.snippet import Snippet
+from capture import store
+from capture.record import record
+from capture.record.record import Record
+from capture.snippet.snippet import Snippet
 
 CHAPTER = "bench"
 ROWS = range(2, 21)

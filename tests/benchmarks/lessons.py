@@ -17,14 +17,15 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from handbooks import host, make_handbook, record, script
+from harness.handbooks import host, make_handbook, record, script
 
 from benchmarks.generated import write
-from capture import record as records
 from capture import store
-from capture.host import Host
-from capture.record import Conditions, Record, Runs
-from capture.snippet import Snippet
+from capture.host.environment import Conditions
+from capture.host.host import Host
+from capture.record import record as records
+from capture.record.record import Record, Runs
+from capture.snippet.snippet import Snippet
 
 CHAPTER_SIZE = 15  # pages a chapter, chapters a group, groups a part: a page then lists as much, however many there are
 HOSTS = (

@@ -9,15 +9,18 @@ from pathlib import Path
 
 from benchmarks import lessons
 from benchmarks.generated import write
-from capture import catalogue, store
-from capture.render import card, host_page, site
-from capture.render.links import Links
-from capture.render.model import Card, Panel, Result
-from capture.render.pages import without_front_matter
-from capture.render.plain import badge, copy, fenced, whole
-from capture.render.request import Request
-from capture.render.site import Site
-from capture.render.visit import Page, Visit
+from capture import store
+from capture.site.card import card
+from capture.site.markdown.page_check import without_front_matter
+from capture.site.markdown.page_in_progress import Page, Visit
+from capture.site.model import site
+from capture.site.model.card_view import Card, Panel, Result
+from capture.site.model.links import Links
+from capture.site.model.request import Request
+from capture.site.model.site import Site
+from capture.site.page import host_page
+from capture.site.page.markdown_copy import badge, copy, fenced, whole
+from capture.store import catalogue
 
 OURS = re.compile(r"^hooks:.*\n|^ +(?:custom_inline|custom_fences):\n(?:^ {8,}.*\n)*", re.MULTILINE)
 

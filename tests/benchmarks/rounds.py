@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks.table import Faster, Row, Within
-from capture.store.footprint import COARSE
+from capture.store.file_stamps import COARSE
 
 Measure = Callable[[], float]
 HERE = Path(__file__).resolve().parent

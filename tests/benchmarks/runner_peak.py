@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 from capture.cli import main
-from capture.engine import fresh
+from capture.run.engine import fresh
 
 
 def peak() -> int:

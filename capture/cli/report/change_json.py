@@ -1,0 +1,28 @@
+"""Changes as JSON, for other programs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from capture import plain_data
+from capture.review.handbook_changes import Changes
+from capture.review.record_change import KINDS
+
+SCHEMA = 1
+
+
+def document(changes: Changes) -> dict[str, Any]:
+    """Return all changes, with counts by class and why they must not be merged."""
+    counts = {kind: sum(item.kind == kind for item in changes.records) for kind in KINDS}
+    return {
+        "schema": SCHEMA,
+        "base": changes.base,
+        "head": changes.head,
+        "across_hosts": changes.across_hosts,
+        "to_read": len(changes.to_read),
+        "private": changes.private,
+        "failing": list(changes.failing),
+        "counts": {kind: count for kind, count in counts.items() if count},
+        "hosts": plain_data.encode(changes.hosts),
+        "records": plain_data.encode(changes.records),
+    }

@@ -1,0 +1,98 @@
+"""Changes as lines for a terminal: the verdict first, hosts, then one row a cause; all on one screen."""
+
+from __future__ import annotations
+
+from rich.cells import cell_len
+from rich.text import Text
+
+from capture.cli.report.change_rows import Row, failing_lines, head_line, host_lines, one_line, rows, shortened
+from capture.errors import plural
+from capture.review import host_comparison
+from capture.review.handbook_changes import Changes
+from capture.review.record_change import Kind
+
+STYLES: dict[Kind, str] = {
+    "private": "bold red", "invalid": "bold red", "status changed": "bold red", "claim broken": "bold red",
+    "text changed": "yellow", "number beyond tolerance": "yellow", "not comparable": "yellow",
+    "newly captured": "green", "removed": "magenta", "stale": "magenta",
+}  # fmt: skip
+COLOURS = {"-": "red", "+": "green"}
+MARGIN = 25  # columns of the class; what is said about it stands behind
+SCREEN = 45  # lines that a reader has before him; details give way first, then the least of the rows
+
+
+def lines(changes: Changes) -> list[Text]:
+    """Return the report; strangers' text in it has its control characters made visible."""
+    found = [line(head_line(changes), "bold")]
+    if changes.failing:
+        found += [
+            line("must not be merged:", "bold red"),
+            *(line(f"  {words}", "red") for words in failing_lines(changes)),
+        ]
+    for host, words in host_lines(changes):
+        lead = f"host {host}  "
+        found += [line(f"{lead if number == 0 else ' ' * len(lead)}{each}") for number, each in enumerate(words)]
+    last = ranking(changes)
+    return [*found, *fitted(rows(changes), SCREEN - len(found) - len(last)), *last]
+
+
+def fitted(every: list[Row], room: int) -> list[Text]:
+    """Return the rows that fit, each with its share of the room for details; the others are counted."""
+    heads = [row_head(row) for row in every]
+    taken, shown = 0, 0
+    while shown < len(every) and (shown < 5 or taken + len(heads[shown]) < room):
+        taken += len(heads[shown])
+        shown += 1
+    spare = room - taken - (shown < len(every))
+    found: list[Text] = []
+    for number in range(shown):
+        details = row_details(every[number])
+        share = max(spare, 0) // (shown - number)
+        if len(details) > share:
+            kept = details[: share - 1] if share > 2 else []
+            more = line(f"{' ' * MARGIN}… {plural(len(details) - len(kept), 'more line')}", "dim")
+            details = [*kept, more] if kept else []
+        spare -= len(details)
+        found += [*heads[number], *details]
+    if left := every[shown:]:
+        count = plural(sum(len(row.changes) for row in left), "capture")
+        found.append(line(f"and {plural(len(left), 'more row')} ({count}); --format json has them all", "bold"))
+    return found
+
+
+def row_head(row: Row) -> list[Text]:
+    """Return class and sentence of a row, and its captures."""
+    head = line(f"{row.kind:{MARGIN - 1}} ", STYLES.get(row.kind, ""))
+    head.append_text(line(row.words))
+    return [head, *([line(" " * MARGIN + row.names, "dim")] if row.names else [])]
+
+
+def row_details(row: Row) -> list[Text]:
+    """Return what moved: a table of numbers, or the edit of each capture, or the lines of the one edit."""
+    if table := row.table:
+        widths = [max(cell_len(one_line(cell[column])) for cell in table) for column in range(len(table[0]))]
+        padded = [
+            "  ".join(part + " " * (width - cell_len(part)) for part, width in zip(cell, widths, strict=True)).rstrip()
+            for cell in (tuple(map(one_line, each)) for each in table)
+        ]
+        return [line(" " * MARGIN + text, "" if number else "dim") for number, text in enumerate(padded)]
+    if row.edits:
+        return [line(" " * MARGIN + words, "dim" if row.first.quiet else "") for words in row.edits]
+    return [line(" " * MARGIN + shown, COLOURS.get(shown[:1], "")) for shown in row.lines]
+
+
+def ranking(changes: Changes) -> list[Text]:
+    """Return the largest gains and losses in time, where many timings moved between two hosts."""
+    if not changes.across_hosts:
+        return []
+    found = []
+    for title, items in zip(("least time", "most time"), host_comparison.largest(changes), strict=True):
+        if items:
+            found.append(line(f"{title} on {changes.head}, against {changes.base}:", "bold"))
+            found += [line(f"  {change:+7.0f} %  {shortened(name)}") for name, change in items]
+    return found
+
+
+def line(text: str, style: str = "") -> Text:
+    """Return one line of a report."""
+    return Text(one_line(text), style=style)

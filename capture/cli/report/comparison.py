@@ -1,0 +1,69 @@
+"""One snippet on all hosts, side by side."""
+
+from __future__ import annotations
+
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from capture import characters
+from capture.cli.report import judged_claims
+from capture.record.record import Record
+from capture.store.catalogue import Catalogue
+
+NARROW = 44  # columns below which two outputs beside each other cannot be read
+
+
+def snippet_on_hosts(cat: Catalogue, key: str, width: int) -> RenderableType:
+    """Return the outputs of a snippet, beside each other where the width allows, else below each other."""
+    states = cat.states()
+    snippet = cat.snippets[key]
+    items = cat.of_snippet(key)
+    title = visible(f"{key}  {snippet.title}", "bold")
+    absent = [
+        Text(f"{label}: {known}", style="dim")
+        for label in cat.hosts
+        if (label, key) not in cat.records and (known := states.get((label, key)))
+    ]
+    heads = [visible(badge(item, str(states[item.host, key]))) for item in items]
+    bodies = [visible(item.stdout.rstrip("\n") + stderr_part(item)) for item in items]
+    body: RenderableType
+    if items and width // len(items) >= NARROW:
+        grid = Table(show_header=False, expand=False, padding=(0, 1))
+        for _ in items:
+            grid.add_column(overflow="fold")
+        grid.add_row(*heads)
+        grid.add_section()
+        grid.add_row(*bodies)
+        body = grid
+    else:
+        body = Group(*(Group(head, text, Text("")) for head, text in zip(heads, bodies, strict=True)))
+    found = judged_claims.of_snippet(cat, key, states)
+    judged = [
+        visible(f"{entry.verdict:11} {entry.host}: {entry.claim.says} ({entry.reason})") for _, entry in found.entries
+    ]
+    faults = [Text(str(problem)) for problem in found.problems]
+    return Group(title, body, *judged, *faults, *absent)
+
+
+def visible(text: str, style: str = "") -> Text:
+    """Return text for a terminal; a stranger's record may hold control characters, which are made visible."""
+    return Text(characters.bidi_controls(characters.control_characters(text)), style=style)
+
+
+def badge(item: Record, state: str) -> str:
+    """Return the lines above an output: host, chip, torch, gates, date, state."""
+    environment = item.environment
+    gates = ", ".join(
+        f"{name} {'yes' if environment.gates.get(name) else 'no'}"
+        for name in ("cuda", "mps")
+        if name in environment.gates
+    )
+    torch = f"torch {environment.torch}" if environment.torch else "no torch"
+    ended = "" if item.status == "ok" else f"\nended with {item.status}"
+    return f"{item.host}\n{environment.chip}\n{torch}; {gates}\n{item.captured}; {state}{ended}"
+
+
+def stderr_part(item: Record) -> str:
+    """Return stderr under a line that says so."""
+    return f"\n--- stderr ---\n{item.stderr.rstrip()}" if item.stderr.strip() else ""

@@ -1,0 +1,37 @@
+"""One capture that waits for a decision, as lines for a terminal."""
+
+from __future__ import annotations
+
+from rich.text import Text
+
+from capture.cli.report.change_rows import Row
+from capture.cli.report.change_text import MARGIN, line, row_details, row_head
+from capture.review.record_change import Change
+from capture.review.waiting import Item
+
+COLOURS = {"-": "red", "+": "green"}
+
+
+def lines(item: Item) -> list[Text]:
+    """Return what an item says differently, and why it cannot be accepted or should not be merged."""
+    change = item.change
+    row = Row(change.kind, sentence(change), (change,))
+    details = row_details(row)
+    found = [*row_head(row), *details]
+    if not details:
+        found += [line(" " * MARGIN + shown, COLOURS.get(shown[0], "")) for shown in change.lines]
+    if item.why_not and str(item.why_not) != change.detail:
+        found.append(line(" " * MARGIN + f"cannot be accepted: {item.why_not}", "red"))
+    elif change.failing and change.detail not in change.failing:
+        found.append(line(" " * MARGIN + f"must not be merged: {change.failing}", "red"))
+    return found
+
+
+def sentence(change: Change) -> str:
+    """Say which capture changed, in what and why."""
+    detail = "" if change.kind == "text changed" and change.lines else change.detail  # the lines say it
+    about = "; ".join(part for part in (*change.causes, detail) if part)
+    if change.quiet and change.kind != "identical":
+        return about  # the capture is named on the next line
+    name = f"{change.snippet} on {change.host}"
+    return f"{name}: {about}" if about else name

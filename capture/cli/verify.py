@@ -1,0 +1,87 @@
+"""`capture verify`: execute again, compare with what is stored, write nothing."""
+
+from __future__ import annotations
+
+import contextlib
+from typing import Annotated
+
+import typer
+
+from capture import store
+from capture.cli.context import complain, handbook, say, stdout, tell
+from capture.cli.progress import EXIT_INTERRUPTED, follow
+from capture.cli.report import summary, verified
+from capture.cli.run import CPUS, HELP
+from capture.errors import EXIT_ATTENTION, EXIT_INVALID, EXIT_OK, CaptureError, suggestion
+from capture.host.probe.interpreter import reading, this_interpreter
+from capture.record import verification
+from capture.run import shard, verifier, verify_plan
+from capture.run.engine.selection import Engines
+from capture.run.preflight import read_for
+from capture.site.model import site
+
+
+def verify(
+    context: typer.Context,
+    ids: Annotated[list[str] | None, typer.Argument(metavar="ID", help=HELP["ids"])] = None,
+    against: Annotated[
+        str, typer.Option(metavar="LABEL", help="Compare with this host's records; by default the site's default host.")
+    ] = "",
+    python: Annotated[str, typer.Option(metavar="PATH", help=HELP["python"])] = "",
+    jobs: Annotated[int, typer.Option("-j", "--jobs", metavar="N", min=1, help="Snippets side by side.")] = CPUS,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document, from which pages tell.")] = False,
+    share: Annotated[str, typer.Option("--shard", metavar="K/N", help=HELP["shard"])] = "",
+) -> None:
+    """Execute again and compare with a host's records; write nothing.
+
+    The torch of the interpreter must be that of the record, its hardware need not. Timings are not verified.
+
+    Exit code 0: all that was executed was reproduced, or nothing could be. 1: something differs. 2: invalid usage or
+    data. 130: interrupted.
+    """
+    book, part = handbook(context), shard.parse(share)
+    label = label_of(book, against)
+    with contextlib.ExitStack() as stack:
+        read = stack.enter_context(reading(python or this_interpreter()))
+        cat, chosen = read_for(book, label, ids or [], part)
+        if part:
+            tell(summary.share_line(part, len(chosen)))
+        reasons = verify_plan.candidates(cat, label, chosen)
+        problems = [*cat.problems, *verify_plan.edited(cat, label, chosen)]
+        complain(problems)
+        due = [name for name, why in reasons.items() if not why]
+        engines = Engines("auto", [cat.snippets[name] for name in due], tell)
+        stack.callback(engines.close)
+        engines.warm(python or this_interpreter(), due)
+        decision = verify_plan.decide(cat, label, reasons, read, engines.facts)
+        results, whole = follow(
+            lambda stop, started: verifier.run(decision, jobs, engines.execute, stop, started),
+            len(decision.tasks), "verifying", verified.passing_line,
+        )  # fmt: skip
+    if not whole:
+        tell(f"interrupted: {len(results)} of {len(decision.tasks)} compared")
+        raise typer.Exit(EXIT_INTERRUPTED)
+    found = verifier.document(decision, [done.result for done in results], label)
+    if as_json:
+        stdout().out(verification.text(found))
+    for line in verified.lines(found, len(results)):
+        (tell if as_json else say)(line)
+    if decision.broken:
+        raise CaptureError(f"torch fails to import in this interpreter: {decision.broken}; mend the installation")
+    if problems:
+        raise typer.Exit(EXIT_INVALID)
+    differs = any(done.result.outcome == "differs" for done in results)
+    raise typer.Exit(EXIT_ATTENTION if differs else EXIT_OK)
+
+
+def label_of(book: store.Handbook, against: str) -> str:
+    """Return the label to compare with; raises CaptureError where there is none, or no such host."""
+    known = book.labels()
+    label = against or site.settings(store.read_site_config(book)).default_host or ""
+    if label in known:
+        return label
+    if not label:
+        hosts = f"; known: {', '.join(known)}" if known else "; none has captured yet: capture run"
+        raise CaptureError(f"name the host whose records are to be verified: --against LABEL{hosts}")
+    source = "--against" if against else f"{store.CONFIG}: extra.capture.default_host"
+    raise CaptureError(f'{source}: no host "{label}"{suggestion(label, known)}')

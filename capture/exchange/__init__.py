@@ -1,0 +1,1 @@
+"""What leaves the handbook and enters it as one file: bundle, dataset, JSON Schemas."""

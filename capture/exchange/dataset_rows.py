@@ -1,0 +1,112 @@
+"""From a catalogue to the public dataset. This machine's own results never enter it."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+from collections.abc import Iterator
+from dataclasses import replace
+
+from capture import __version__
+from capture.errors import CaptureError
+from capture.exchange import dataset
+from capture.exchange.dataset import Claim, Dataset, Judged, Result, Script, Value
+from capture.host.host import LOCAL, Host
+from capture.record import claims
+from capture.record.claims import Judgement
+from capture.record.record import Record, build
+from capture.record.state import State
+from capture.snippet.snippet import Snippet
+from capture.store import catalogue
+from capture.store.catalogue import Catalogue
+
+
+def of(cat: Catalogue) -> Dataset:
+    """Return the dataset."""
+    cat = published(cat)
+    states = cat.states()
+    ids = sorted(cat.snippets)
+    records = [cat.records[key] for key in sorted(cat.records, key=lambda key: (key[1], key[0]))]
+    return Dataset(
+        schema=dataset.SCHEMA,
+        tool=__version__,
+        hosts=tuple(host_row(cat.hosts[label]) for label in sorted(cat.hosts)),
+        snippets=tuple(script_row(cat.snippets[key]) for key in ids),
+        results=tuple(result_row(item, states[item.host, item.snippet]) for item in records),
+        values=tuple(row for item in records if item.snippet in cat.snippets for row in value_rows(cat, item)),
+        claims=tuple(row for key in ids for row in claim_rows(cat.snippets[key])),
+        verdicts=tuple(
+            Judged(key, found.claim.id, found.host, found.verdict, reason_of(found))
+            for key in ids
+            for item in cat.of_snippet(key)
+            for found in judgements(cat, item, states[item.host, key])
+        ),
+    )
+
+
+def judgements(cat: Catalogue, item: Record, known: State) -> Iterator[Judgement]:
+    """Yield a record's claims as judged; one that its header cannot judge is the author's to mend, and not judged."""
+    snippet, reason = cat.snippets[item.snippet], catalogue.unjudged(item, known)
+    for claim in snippet.claims:
+        try:
+            yield claims.judge(snippet, claim, item, cat.hosts[item.host], reason)
+        except CaptureError as error:
+            yield Judgement(claim, item.host, "not judged", str(error))
+
+
+def reason_of(found: Judgement) -> str | None:
+    """Return what a verdict adds to the claim's own conditions, which stand in the table of claims."""
+    return found.reason if found.verdict in ("fails", "not judged") else None
+
+
+def published(cat: Catalogue) -> Catalogue:
+    """Return a catalogue without the results of this machine."""
+    hosts = {label: item for label, item in cat.hosts.items() if label != LOCAL}
+    return replace(cat, hosts=hosts, records={key: item for key, item in cat.records.items() if key[0] in hosts})
+
+
+def host_row(item: Host) -> dataset.Host:
+    """Return a host as a row."""
+    cpu, first = item.cpu, item.accelerators[0] if item.accelerators else None
+    return dataset.Host(
+        host=item.label, title=item.title, kind=item.kind, arch=item.arch, cpu_vendor=cpu.vendor, cpu_model=cpu.model,
+        cpu_isa=cpu.isa, cpu_bf16=cpu.bf16, cpu_amx=cpu.amx, cpu_vnni=cpu.vnni, cpu_count=cpu.count,
+        accelerator=first.name if first else None, accelerator_memory_mib=first.memory_mib if first else None,
+        accelerator_capability=first.capability if first else None,
+        accelerators=sum(device.count for device in item.accelerators), memory_gib=item.memory_gib,
+        virtualization=item.virtualization, fingerprint=item.fingerprint,
+    )  # fmt: skip
+
+
+def script_row(snippet: Snippet) -> Script:
+    """Return a snippet as a row."""
+    return Script(snippet.id, snippet.title, snippet.timing, snippet.digest)
+
+
+def result_row(item: Record, known: State) -> Result:
+    """Return a record as a row."""
+    there = item.environment
+    assert known.kind in ("current", "stale", "orphan"), "the state of a record, not of an absence"
+    return Result(
+        snippet=item.snippet, host=item.host, captured=item.captured, status=item.status, state=known.kind,
+        torch=there.torch, build=build(there.torch, there.cuda_build), python=there.python, os=there.os,
+        cpu_capability=there.cpu_capability, driver=there.driver, threads=there.threads.get("intra"),
+        spread=item.runs.spread, busy=bool(item.conditions and item.conditions.busy),
+        content_sha256=item.content_sha256,
+    )  # fmt: skip
+
+
+def value_rows(cat: Catalogue, item: Record) -> Iterator[Value]:
+    """Yield what a record holds of its snippet's values; a failed or stale one may lack some."""
+    snippet = cat.snippets[item.snippet]
+    for name in snippet.values:
+        with contextlib.suppress(CaptureError):
+            found = claims.value(snippet, name, item)
+            number = found.scalar if isinstance(found.scalar, float) and math.isfinite(found.scalar) else None
+            yield Value(item.snippet, item.host, name, number, found.text)
+
+
+def claim_rows(snippet: Snippet) -> Iterator[Claim]:
+    """Yield the claims of a snippet."""
+    for item in snippet.claims:
+        yield Claim(snippet.id, item.id, item.says, item.holds.text, item.where.text if item.where else None)

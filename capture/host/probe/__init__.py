@@ -1,0 +1,1 @@
+"""How the facts of a host are found out."""

@@ -1,0 +1,1 @@
+"""One result: its fields, its claims, its state, its agreement with another; what may be stored of text."""

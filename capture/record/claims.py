@@ -1,0 +1,169 @@
+"""Values derived from captured text, and claims judged on each host."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from capture.errors import CaptureError, suggestion
+from capture.host.host import Host
+from capture.record import record
+from capture.record.record import Record
+from capture.snippet import claim_evaluation, claim_syntax
+from capture.snippet.snippet import Claim, Snippet
+
+# A number as Python writes it, or with commas between thousands; `1_000`, `1,5` and `٣` are text.
+NUMBER = re.compile(
+    r"[+-]?(?:(?:\d+|\d{1,3}(?:,\d{3})+)(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?|[+-]?(?:inf(?:inity)?|nan)",
+    re.IGNORECASE | re.ASCII,
+)
+Verdict = Literal["holds", "fails", "not claimed", "not judged"]
+
+
+@dataclass(frozen=True)
+class Value:
+    """A named value: its text as printed, and the number if it parses as one."""
+
+    name: str
+    text: str
+    line: int
+
+    @property
+    def scalar(self) -> float | str:
+        """The float, or the text where it is no number."""
+        bare = self.text.strip()
+        return float(bare.replace(",", "")) if NUMBER.fullmatch(bare) else self.text
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """A claim on one host: the verdict and, where it needs one, the reason."""
+
+    claim: Claim
+    host: str
+    verdict: Verdict
+    reason: str
+
+
+def value(snippet: Snippet, name: str, item: Record) -> Value:
+    """Return one named value of a record; raises CaptureError as `find` does."""
+    return find(snippet, name, item.stdout, item.host)
+
+
+def find(snippet: Snippet, name: str, stdout: str, host: str) -> Value:
+    """Return one named value of a text.
+
+    Raises CaptureError when the name is unknown, or when its pattern does not match exactly once, naming the lines.
+    """
+    if name not in snippet.values:
+        known = suggestion(name, snippet.values) or "; it declares none"
+        raise CaptureError(f'snippet "{snippet.id}" has no value "{name}"{known}')
+    matches = list(snippet.values[name].finditer(stdout))
+    lines = [stdout.count("\n", 0, match.start()) + 1 for match in matches]
+    where = f'value "{name}" of {snippet.id} on {host}'
+    if not matches:
+        raise CaptureError(
+            f"{where}: its pattern matches nothing in the captured output; mend the pattern or the snippet"
+        )
+    if len(matches) > 1:
+        raise CaptureError(
+            f"{where}: its pattern matches {len(matches)} times, "
+            f"on output lines {', '.join(map(str, lines[:6]))}; make it match once"
+        )
+    if matches[0][1] is None:
+        raise CaptureError(f"{where}: its group took no part in the match; mend the pattern")
+    return Value(name, matches[0][1], lines[0])
+
+
+def values(snippet: Snippet, item: Record) -> dict[str, Value]:
+    """Return all named values of a record; raises CaptureError as `value` does."""
+    return {name: value(snippet, name, item) for name in snippet.values}
+
+
+def lost_values(snippet: Snippet, item: Record) -> dict[str, str]:
+    """Return why a named value cannot be taken from a record, by name; nothing where each matches once."""
+    lost = {}
+    for name in snippet.values:
+        try:
+            value(snippet, name, item)
+        except CaptureError as error:
+            lost[name] = str(error)
+    return lost
+
+
+def facts(item: Record, host: Host) -> dict[str, claim_syntax.Scalar | None]:
+    """Return what a scope may ask about the host of a record; an unknown fact is null."""
+    cpu, environment = host.cpu, item.environment
+    device = host.accelerators[0] if host.accelerators else None
+    return {
+        "cpu.vendor": cpu.vendor,
+        "cpu.isa": cpu.isa,
+        "cpu.bf16": cpu.bf16,
+        "cpu.amx": cpu.amx,
+        "cpu.vnni": cpu.vnni,
+        "cpu.count": cpu.count,
+        "gpu.name": device.name if device else None,
+        "gpu.capability": device.capability if device else None,
+        **{f"gate.{name}": environment.gates.get(name) for name in claim_syntax.gate_names()},
+        "torch": environment.torch,
+        "build": record.build(environment.torch, environment.cuda_build),
+        "os": operating_system(environment.os),
+        "arch": host.arch,
+    }
+
+
+def operating_system(line: str) -> str:
+    """Return linux, macos or windows for the recorded line about the system."""
+    lower = line.lower()
+    return next((name for name in ("macos", "windows") if name in lower), "linux")
+
+
+def judge(snippet: Snippet, claim: Claim, item: Record, host: Host, reason_not: str = "") -> Judgement:
+    """Judge a claim on one record.
+
+    `reason_not` says why the record cannot be judged (stale, failed). A fact or value that cannot be evaluated is an
+    error in the header and raises CaptureError.
+    """
+    if reason_not:
+        return Judgement(claim, item.host, "not judged", reason_not)
+    if claim.where is not None:
+        known = facts(item, host)
+        try:
+            in_scope = claim_evaluation.evaluate(claim.where, known)
+        except claim_evaluation.UnknownFact as error:
+            return Judgement(claim, item.host, "not claimed", error.message + why_null(error.name, known, host))
+        except claim_syntax.ExpressionError as error:
+            raise CaptureError(f"claim {claim.id}, where, on {item.host}: {error}") from error
+        if not in_scope:
+            return Judgement(claim, item.host, "not claimed", f"claimed only where {claim.where.text}")
+    try:
+        numbers: Mapping[str, claim_syntax.Scalar] = {
+            name: value(snippet, name, item).scalar for name in claim.holds.names
+        }
+        held = claim_evaluation.evaluate(claim.holds, numbers)
+    except claim_syntax.ExpressionError as error:
+        raise CaptureError(f"claim {claim.id}, holds, on {item.host}: {error}") from error
+    return Judgement(
+        claim, item.host, "holds" if held else "fails", claim.holds.text if held else broken(claim, numbers)
+    )
+
+
+def why_null(fact: str, known: Mapping[str, claim_syntax.Scalar | None], host: Host) -> str:
+    """Say in brackets why a fact is null, or nothing where it is not or the host's file gives no reason."""
+    if known[fact] is not None:
+        return ""
+    if fact.startswith("gpu.") and not host.accelerators:
+        return " (this host has no accelerator)"
+    reason = host.reasons.get(fact) or host.reasons.get(fact.replace("gpu.", "accelerators[0]."))
+    return f" ({reason})" if reason else ""
+
+
+def broken(claim: Claim, numbers: Mapping[str, claim_syntax.Scalar]) -> str:
+    """Say how a claim fails, as `slowdown > 5, but slowdown is 0.8`."""
+    found = ", ".join(
+        f"{name} is {number:g}" if isinstance(number, float) else f"{name} is {number!r}"
+        for name, number in numbers.items()
+    )
+    return f"{claim.holds.text}, but {found}" if found else f"{claim.holds.text} is false"

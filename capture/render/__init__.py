@@ -1,1 +1,0 @@
-"""Records as HTML: the card of a result, captured values in prose, and the check of pages."""

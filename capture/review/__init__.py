@@ -1,0 +1,1 @@
+"""What differs between two states, and what is decided about it."""

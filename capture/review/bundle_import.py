@@ -1,0 +1,165 @@
+"""Captures that came in a bundle: all are checked before one is written, then each is stored by the rules of a run."""
+
+from __future__ import annotations
+
+import datetime
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Literal
+
+from capture import store
+from capture.check import rules
+from capture.errors import CaptureError, HostRefused, PrivacyRefused, Problem, nearest
+from capture.exchange import bundle
+from capture.host import host
+from capture.host.host import Host
+from capture.record import agreement, privacy
+from capture.record.privacy import PRIVACY_RULES, Identity
+from capture.record.record import Record
+from capture.review import carry_out
+from capture.run import record_assembly, runner
+from capture.snippet.snippet import Snippet
+from capture.store import catalogue
+from capture.store.catalogue import Catalogue
+
+Kind = Literal["captured", "unchanged", "changed", "stale", "failed", "kept", "left out"]
+
+
+@dataclass(frozen=True)
+class Bundle:
+    """A bundle whose every file is as the tool writes it."""
+
+    name: str
+    host: Host
+    records: Mapping[str, Record]
+
+
+@dataclass(frozen=True)
+class Taken:
+    """What became of a record that came.
+
+    `captured`: stored, and nothing here said something else; `changed`: it replaced what did; `stale`: stored, but its
+    script is another one here; `failed`: a failure is stored; `kept`: the record here stays; `left out`: there is no
+    such snippet here.
+    """
+
+    snippet: str
+    kind: Kind
+    message: str = ""
+
+
+def read(book: store.Handbook, path: Path, who: Identity) -> Bundle:
+    """Return a bundle as it came; raises CaptureError, or PrivacyRefused, with everything that is wrong with it."""
+    name = path.name
+    label, files = bundle.unpack(store.read_bytes(path, name, bundle.PACKED), name)
+    with tempfile.TemporaryDirectory(prefix="capture-import-") as folder:
+        # Read and checked like any other handbook; the names have the one form that is allowed.
+        apart = store.Handbook(Path(folder), cached_for=book.cached_for)
+        for key, data in files.items():
+            file = apart.root / bundle.path_of(label, key)
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_bytes(data)
+        cat = catalogue.read(apart, labels=[label])
+        problems = [*cat.problems, *rules.check_host_file(cat, label), *rules.check_record_files(cat)]
+        problems += early(cat)
+    for key, data in files.items():
+        text = data.decode("utf-8", "replace")
+        problems += privacy.scan(text, bundle.path_of(label, key), who)
+    if problems:
+        refuse(name, problems)
+    return Bundle(name, cat.hosts[label], {key: item for (_, key), item in cat.records.items()})
+
+
+def early(cat: Catalogue) -> list[Problem]:
+    """Return a problem for each record from a day that has begun nowhere yet: no later capture would replace it."""
+    tomorrow = (datetime.datetime.now(datetime.UTC).date() + datetime.timedelta(days=1)).isoformat()
+    why = "which has not come yet; set that machine's clock and capture again, or set this one's"
+    return [
+        Problem(bundle.path_of(label, key), 0, f"says it was captured on {item.captured}, {why}", "date")
+        for (label, key), item in cat.records.items()
+        if item.captured > tomorrow
+    ]
+
+
+def refuse(name: str, problems: list[Problem]) -> None:
+    """Raise the error for a bundle with problems; beside something private no other message, which could echo it."""
+    found = [replace(problem, path=f"{name}: {problem.path}") for problem in sorted(set(problems))]
+    if private := [problem for problem in found if problem.rule in PRIVACY_RULES]:
+        raise PrivacyRefused(*private)
+    raise CaptureError(*found)
+
+
+def require_fit(came: Bundle, cat: Catalogue, others: Iterable[Bundle]) -> None:
+    """Raise HostRefused where a bundle's label names another machine here, or in another bundle that comes with it.
+
+    Raises CaptureError where nobody can tell, or where a link would lead the writes elsewhere.
+    """
+    label = came.host.label
+    for key in ("host", *came.records):
+        carry_out.require_own_folder(cat.book, bundle.path_of(label, key))
+    facts = cat.book.relative(cat.book.host_path(label))
+    if lost := [problem for problem in cat.problems if problem.path == facts]:
+        raise CaptureError(*lost)
+    known = cat.hosts.get(label) or next((other.host for other in others if other.host.label == label), None)
+    if known is not None and not host.same_machine(host.identified(known), came.host):
+        differ = "; ".join(host.differences(known, came.host)) or "neither tells what it is"
+        raise HostRefused(
+            f'{came.name}: label "{label}" names another machine here ({differ}); where it was captured choose a new '
+            "one (capture host init NEW-LABEL), capture under it, and bundle that"
+        )
+
+
+def settle(came: Bundle, cat: Catalogue, accept_failure: bool, write: bool) -> Iterator[Taken]:
+    """Store the records of a bundle, or only say what would become of them; `cat` is read under the host's lock.
+
+    Every record is replaced whole or left as it is. Raises CaptureError where a file cannot be written; what was
+    stored before that stays.
+    """
+    book, label = cat.book, came.host.label
+    if write and label not in cat.hosts:
+        store.write_host(book, came.host)
+    faulty = {problem.path for problem in cat.problems}
+    for key, item in came.records.items():
+        found = judge(key, item, cat, f"snippets/{key}.py" in faulty, accept_failure)
+        if write and found.kind not in ("unchanged", "kept", "left out"):
+            store.write_record(book, item)
+        yield found
+
+
+def judge(key: str, item: Record, cat: Catalogue, faulty: bool, accept_failure: bool) -> Taken:
+    """Decide about one record."""
+    snippet, old = cat.snippets.get(key), cat.records.get((item.host, key))
+    if snippet is None:
+        if faulty:
+            return Taken(key, "left out", "the snippet here is faulty; mend it, then import again")
+        near = nearest(key, cat.snippets)
+        return Taken(key, "left out", f"no such snippet here; update this handbook, then import again{near}")
+    if item == old:
+        return Taken(key, "unchanged")
+    failure = "" if item.status == "ok" else record_assembly.failure_words(item)
+    if old is not None and (why := better(snippet, old, item, failure, accept_failure)):
+        return Taken(key, "kept", why)
+    if old is not None and runner.says_the_same(snippet, old, item):
+        return Taken(key, "unchanged")
+    if item.source_sha256 != snippet.digest:
+        return Taken(key, "stale", "captured from another version of the script than the one here")
+    if failure:
+        return Taken(key, "failed", failure)
+    change = None if old is None else agreement.classify(snippet, old, item)
+    if change is None or change.same:
+        return Taken(key, "captured")
+    return Taken(key, "changed", f"{change.kind}: {change.detail}")
+
+
+def better(snippet: Snippet, old: Record, item: Record, failure: str, accept_failure: bool) -> str:
+    """Say why the record here is the better one, or nothing."""
+    if failure and old.status == "ok" and not accept_failure:
+        return f"{failure}; the good record stays (--accept-failure replaces it)"
+    if old.source_sha256 != item.source_sha256 and snippet.digest in (old.source_sha256, item.source_sha256):
+        stays = old.source_sha256 == snippet.digest
+        return "captured from another version of the script; the record here is of this one" if stays else ""
+    if item.captured < old.captured:
+        return f"captured on {item.captured}; the record here is of {old.captured}"
+    return ""

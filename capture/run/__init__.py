@@ -1,0 +1,1 @@
+"""Executing snippets: plan, preflight, measure, assemble, verify."""

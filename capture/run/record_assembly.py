@@ -1,0 +1,128 @@
+"""From a snippet to a request for the engine, and from its outcome to a record."""
+
+from __future__ import annotations
+
+import ast
+import datetime
+import re
+import tempfile
+from pathlib import Path, PurePosixPath
+
+from capture.host.probe import facts
+from capture.record import text_rules
+from capture.record.record import SCHEMA, Elision, Record, Runs
+from capture.run.engine import contract
+from capture.run.engine.contract import Outcome, Request, Stream
+from capture.run.preflight import Prepared
+from capture.snippet.snippet import Snippet
+
+SPAWN_ERROR = "An attempt has been made to start a new process before the"
+SPAWN_HINT = 'missing __main__ guard: put what starts processes under if __name__ == "__main__":'
+
+
+def request(prepared: Prepared, snippet: Snippet) -> Request:
+    """Return what the engine is asked for: the script with its helpers and files in a folder of their own."""
+    path = prepared.book.root / snippet.path
+    files = {path.name: path}
+    for name in (*snippet.imports, *snippet.files):
+        files[PurePosixPath(name).as_posix()] = path.parent / name
+    return Request(
+        python=prepared.interpreter.path, script=path.name, files=files, env=snippet.env, timeout=snippet.timeout,
+        memory=prepared.memory,
+    )  # fmt: skip
+
+
+def record(prepared: Prepared, snippet: Snippet, outcome: Outcome) -> Record:
+    """Return the record of one execution, without its digest; runs and conditions are filled in by the runner."""
+    where = places(prepared, outcome)
+    stdout, changed_out = text_rules.clean(joined(outcome.stdout), where)
+    stderr, changed_err = text_rules.clean(joined(outcome.stderr), where)
+    diagnostics, _ = text_rules.clean(outcome.diagnostics.encode(), where)
+    status = contract.status(outcome, snippet.exit)
+    return Record(
+        schema=SCHEMA,
+        snippet=snippet.id,
+        source_sha256=snippet.digest,
+        host=prepared.host.label,
+        captured=datetime.datetime.now(datetime.UTC).date().isoformat(),
+        environment=facts.environment(prepared.host, prepared.facts, snippet.packages),
+        upstream={name: digest for name in snippet.upstream if (digest := prepared.facts.upstream.get(name))},
+        runs=Runs(1),
+        status=status,
+        exit_code=outcome.code if outcome.code >= 0 and not outcome.stopped else None,
+        normalized=tuple(dict.fromkeys((*changed_out, *changed_err))),
+        content_sha256="",
+        stdout=stdout,
+        stderr=stderr,
+        signal=None if outcome.stopped else contract.signal_name(outcome.code),
+        phase="compile" if status == "error" and not compiles(snippet.source) else None,
+        hint=SPAWN_HINT if status != "ok" and SPAWN_ERROR in stderr else None,
+        left_processes=outcome.left_processes or None,
+        elided={
+            name: Elision(stream.total, stream.left_out)
+            for name, stream in (("stdout", outcome.stdout), ("stderr", outcome.stderr))
+            if stream.left_out
+        },
+        diagnostics=diagnostics or None,
+    )
+
+
+def places(prepared: Prepared, outcome: Outcome) -> text_rules.Places:
+    """Return the folders of this machine that must not appear in the text of an outcome."""
+    interpreter = prepared.interpreter
+    system = tempfile.gettempdir()
+    return text_rules.Places(
+        work=with_targets(outcome.work),
+        temporary=with_targets(f"{outcome.temporary}/tmp", outcome.temporary, system),
+        home=with_targets(outcome.home, *prepared.homes),
+        libraries=with_targets(*interpreter.libraries),
+        # A prefix such as /usr holds more than Python; only deep ones name this installation.
+        python=with_targets(*(path for path in interpreter.prefixes if len(Path(path).parts) > 3)),
+        user=prepared.user,
+    )
+
+
+def with_targets(*folders: str) -> tuple[str, ...]:
+    """Return folders together with what they resolve to (macOS keeps /tmp behind a link)."""
+    return text_rules.with_real_paths(*folders, *(str(Path(folder).resolve()) for folder in folders if folder))
+
+
+def joined(stream: Stream) -> bytes:
+    """Return head and tail with a line between them that counts what is left out."""
+    if not stream.left_out:
+        return stream.head + stream.tail
+    gap = b"" if stream.head.endswith(b"\n") or not stream.head else b"\n"
+    return stream.head + gap + f"… {stream.left_out:,} of {stream.total:,} bytes left out …\n".encode() + stream.tail
+
+
+def compiles(source: str) -> bool:
+    """Tell whether the source parses."""
+    try:
+        ast.parse(source)
+    except (SyntaxError, ValueError):
+        return False
+    return True
+
+
+def place_words(item: Record) -> str:
+    """Return ` at name.py:5`, the line of the snippet where it stood, or nothing where no report tells."""
+    name = re.escape(item.snippet.split("/")[1])
+    found = re.search(rf'^ *File "({name}\.py)", line (\d+)', item.diagnostics or "", re.MULTILINE)
+    return f" at {found[1]}:{found[2]}" if found else ""
+
+
+def failure_words(item: Record) -> str:
+    """Say in one line how a failed execution ended, with its last words."""
+    last = item.stderr.strip().splitlines()[-1:] or ["no error output"]
+    match item.status:
+        case "crashed":
+            return f"crashed{place_words(item)}: ended by {item.signal}; {last[0][:120]}"
+        case "timeout":
+            return f"timeout: reached its time limit{place_words(item)}; raise it in the header, or do less"
+        case "output_limit":
+            return "output_limit: printed more than 64 MiB"
+        case "out_of_memory":
+            return "out_of_memory: needed more memory than this host gives a snippet"
+        case _:
+            form = "did not compile" if item.phase else f"exit {item.exit_code}"
+            return f"{item.status}: {form}; {item.hint or last[0][:120]}"

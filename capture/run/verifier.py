@@ -1,0 +1,124 @@
+"""Executes snippets again and compares what they print with the records of a host; writes nothing."""
+
+from __future__ import annotations
+
+import datetime
+import threading
+from collections.abc import Callable, Generator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from capture import __version__, plain_data
+from capture.errors import PrivacyRefused
+from capture.host.probe import facts
+from capture.record import agreement, privacy, verification
+from capture.record.record import Record
+from capture.record.verification import Environment, Result, Verification
+from capture.run import record_assembly, runner
+from capture.run.engine import fresh, process_family
+from capture.run.measure import Engine, Interrupted, execute
+from capture.run.preflight import Prepared
+from capture.run.verify_plan import Decision, Task
+
+DEVICES = ("cuda", "rocm", "mps", "xpu", "xla")
+# What else may explain another text; torch is the same, and the name of the system explains little.
+EXPLAINING = ("chip", "cpu_capability", "python", "threads", "packages")
+
+
+@dataclass(frozen=True)
+class Done:
+    """A result, and for how many seconds its snippet ran."""
+
+    result: Result
+    seconds: float
+
+
+def run(
+    decision: Decision, jobs: int, engine: Engine, stop: threading.Event, started: Callable[[str], None]
+) -> Generator[Done, None, None]:
+    """Execute side by side and yield each comparison as it comes. Setting `stop` ends what runs."""
+    process_family.end_abandoned()
+    fresh.remove_abandoned()
+
+    def one(task: Task, prepared: Prepared) -> Done:
+        if stop.is_set():
+            raise Interrupted
+        started(task.snippet.id)
+        return attempt(prepared, task, engine, stop)
+
+    yield from runner.side_by_side(partial(one, prepared=decision.prepared), decision.tasks, jobs, stop)
+
+
+def attempt(prepared: Prepared, task: Task, engine: Engine, stop: threading.Event) -> Done:
+    """Execute once, since the record itself is the other execution, and compare."""
+    outcome = execute(prepared, task.snippet, engine, stop)
+    found = record_assembly.record(prepared, task.snippet, outcome)
+    return Done(compared(task, found, prepared.identity), outcome.seconds)
+
+
+def compared(task: Task, found: Record, who: privacy.Identity) -> Result:
+    """Judge a new execution by the snippet's compare policy.
+
+    Where it differs beside a device that only one of both hosts has, nothing is said about the record.
+    """
+    known = task.record
+    told = partial(Result, task.snippet.id, known.host, known.content_sha256)
+    change = agreement.classify(task.snippet, known, found)
+    if change.same:
+        return told("reproduced", change.kind, change.detail)
+    detail = "; ".join([difference(change, found, who), *moved(known, found)])
+    if apart := devices_apart(known, found):
+        return told("skipped", None, f"not comparable: {', '.join(apart)}; {detail}")
+    return told("differs", change.kind, detail)
+
+
+def devices_apart(known: Record, found: Record) -> list[str]:
+    """Name each device that only one of both hosts has."""
+    there, here = known.environment.gates, found.environment.gates
+    words = {True: "captured with {0}, run without it", False: "captured without {0}, run with it"}
+    return [
+        words[there[name]].format(name) for name in DEVICES if name in there and there[name] != here.get(name, False)
+    ]
+
+
+def difference(change: agreement.Change, found: Record, who: privacy.Identity) -> str:
+    """Say what differs, with the last words of a failure; what must not be published is named by its rule only."""
+    try:
+        for name in ("stdout", "stderr"):
+            privacy.require_clean(getattr(found, name), name, who)
+    except PrivacyRefused as error:
+        return f"the new output cannot be shown: {'; '.join(map(str, error.problems))}"
+    if found.status != "ok":
+        return f"{change.detail}: {record_assembly.failure_words(found)}"
+    return change.detail
+
+
+def moved(known: Record, found: Record) -> list[str]:
+    """Name what else of the environment is another one, as `python 3.11.7 -> 3.13.1`."""
+    there, here = (plain_data.encode(item.environment) for item in (known, found))
+    parts = [words for name in EXPLAINING for words in changed(name, there[name], here[name])]
+    return [f"run with another {', another '.join(parts)}"] if parts else []
+
+
+def changed(name: str, before: Any, after: Any) -> list[str]:
+    """Name what differs, of a table by its entries."""
+    if isinstance(before, dict) and isinstance(after, dict):
+        keys = {**before, **after}
+        return [words for key in keys for words in changed(f"{name}.{key}", before.get(key), after.get(key))]
+    return [] if before == after else [f"{name} ({before or 'none'} -> {after or 'none'})"]
+
+
+def document(decision: Decision, results: Sequence[Result], label: str) -> Verification:
+    """Return the verification that pages are built with."""
+    prepared = decision.prepared
+    here = facts.environment(prepared.host, prepared.facts, ())
+    torch = None if decision.broken else prepared.interpreter.torch
+    return Verification(
+        schema=verification.SCHEMA,
+        against=label,
+        tool=__version__,
+        date=datetime.datetime.now(datetime.UTC).date().isoformat(),
+        environment=Environment(here.chip, here.os, here.python, torch),
+        results=tuple(sorted([*decision.skipped, *results], key=lambda item: item.snippet)),
+    )

@@ -1,0 +1,1 @@
+"""Results as HTML: model < card < markdown < table < plot < page < notebook."""

@@ -1,0 +1,1 @@
+"""A result as a card."""

@@ -1,0 +1,1 @@
+"""The fences and captured values of a page, as Markdown extensions call them."""

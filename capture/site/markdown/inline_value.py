@@ -1,0 +1,96 @@
+"""The `captured` code of pymdownx.inlinehilite: a captured number in a sentence."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from capture.record import claims
+from capture.errors import CaptureError
+from capture.host.host import LOCAL
+from capture.site.card import absence
+from capture.site.model import templates, request
+from capture.site.markdown import page_in_progress
+from capture.site.card.card import first_uid
+from capture.site.model.request import ValueRequest
+from capture.site.model.site import Site
+from capture.site.model.output_text import day
+from capture.site.markdown.page_in_progress import LOG, Visit
+
+
+def formatter(source: str, _language: str, _class: str, md: Any) -> str:
+    """Return the value that `ID VALUE[@HOST]` names, with what it was got on as its tooltip."""
+    try:
+        here = page_in_progress.of(md)
+    except CaptureError as error:
+        LOG.warning("%s", error)
+        return templates.value(source, None, str(error), "error")
+    line = here.inline_line(source)
+    try:
+        return render(here, source)
+    except CaptureError as error:
+        message = request.texts(error.problems)
+    # inlinehilite swallows what it does not know and leaves the code as it stands
+    except Exception as error:
+        message = f"the value cannot be rendered ({type(error).__name__}: {error}); report this fault"
+    sign = here.sign()
+    here.note(line, message, f'{sign}"')
+    return templates.value(source, None, message, f"error {sign}")
+
+
+@dataclass(frozen=True)
+class Found:
+    """A captured value, what it was got on, and whether that is current; `label` is None where nothing is captured."""
+
+    snippet: str
+    label: str | None
+    text: str
+    title: str
+    kind: str
+
+
+def find(site: Site, asked: ValueRequest) -> Found:
+    """Return the value; raises CaptureError where the host has no record that holds it."""
+    snippet, label = asked.snippet, asked.host or site.default_host
+    if label is None or site.default_host is None:
+        said = f"no host has captured yet: {absence.command(snippet)}"
+        return Found(snippet.id, None, "not captured", said, "none")
+    item = site.catalogue.records.get((label, snippet.id))
+    if item is None:
+        others = [other.host for other in site.catalogue.of_snippet(snippet.id) if other.host != LOCAL]
+        also = f"; {others[0]} has one: write {asked.value}@{others[0]}" if others else ""
+        command = absence.command(snippet, label)
+        raise CaptureError(f"no record of {snippet.id} on {label}, so no {asked.value}; capture it: {command}{also}")
+    found = claims.value(snippet, asked.value, item)
+    environment, state = item.environment, site.states[label, snippet.id]
+    facts = [environment.chip, f"torch {environment.torch}", day(item.captured), str(state)]
+    if item.status != "ok":
+        facts.append(f"ended with {item.status}")
+    return Found(snippet.id, label, found.text, f"captured on {'; '.join(facts)}", state.kind)
+
+
+def look(here: Visit, text: str) -> tuple[ValueRequest, Found]:
+    """Return what `ID VALUE[@HOST]` asks for and finds, once for a page; raises CaptureError as `find` does."""
+    words = " ".join(text.split())
+    if words not in here.values:
+        asked = request.inline(words, here.site.catalogue)
+        here.values[words] = asked, find(here.site, asked)
+    known: tuple[ValueRequest, Found] = here.values[words]
+    return known
+
+
+def render(here: Visit, text: str) -> str:
+    """Return the value's HTML; raises CaptureError where the host has no record that holds it."""
+    asked, found = look(here, text)
+    href = target(here, asked, found.label) if found.label else None
+    return templates.value(found.text, href, found.title, found.kind)
+
+
+def target(here: Visit, asked: ValueRequest, label: str) -> str | None:
+    """Return the card on this page, or the record."""
+    uid = first_uid(asked.snippet)
+    on_page = here.targets.get(asked.snippet.id, set())
+    panel = f"{uid}--{label}"
+    if asked.host and panel in on_page:
+        return f"#{panel}"
+    return f"#{uid}" if uid in on_page else here.links.record(label, asked.snippet.id)

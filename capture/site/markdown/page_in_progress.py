@@ -1,0 +1,183 @@
+"""The page that is being rendered: where it is, which cards it has so far, and what was wrong with it.
+
+Markdown calls a formatter with the text of one block and nothing else, so a page's place and its counters are kept
+here, in one context variable that the site's hooks set around each page. Without hooks (plain Markdown, Zensical)
+there is one visit for each Markdown object, the handbook is looked for upward from the working folder, and
+problems are logged at once.
+"""
+
+from __future__ import annotations
+
+import html
+import logging
+import re
+import weakref
+from collections import Counter
+from collections.abc import Callable
+from contextvars import ContextVar
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from capture import store
+from capture.errors import Problem
+from capture.site.markdown import fence_positions
+from capture.site.model import site
+from capture.site.card.card import first_uid
+from capture.site.model.links import Links
+from capture.site.model.card_view import Card
+from capture.site.model.site import Site
+from capture.snippet.snippet import Snippet
+
+LOG = logging.getLogger("mkdocs.capture")
+BAD_FENCE = (
+    'this capture fence is not read, so its text would show as it stands; write ```capture, options as key="value", '
+    "one snippet id, and ``` at the same indentation"
+)
+
+
+@dataclass(frozen=True)
+class Page:
+    """A page's path from the handbook's root, its whole text with front matter, and the site's root seen from it."""
+
+    path: str
+    text: str
+    base: str | None = None
+
+
+class Visit:
+    """What is known while one page is rendered."""
+
+    def __init__(
+        self, known: Site, page: Page | None, log: Callable[[Problem], None] | None = None, draws: bool = True
+    ) -> None:
+        self.site, self.page, self.log, self.draws = known, page, log, draws
+        self.links = Links(known.settings, page.base if page else None, page.path if page else None)
+        self.uses: Counter[str] = Counter()
+        self.targets: dict[str, set[str]] = {}
+        self.problems: list[tuple[str, Problem]] = []
+        self.signs = 0
+        self.plots = 0
+        # What was drawn, by the card's id or the table's name, so that a copy of the page need not draw it again.
+        self.cards: dict[str, Card] = {}
+        self.tables: dict[str, Any] = {}
+        self.copied: str | None = None  # the page's copy in Markdown, once it is made
+        self.whole = False
+        self.laid = False  # whether it lies in the site already
+        # What was worked out before: cards by what was asked for, and values by their text.
+        self.views: dict[object, Card] = {}
+        self.values: dict[str, Any] = {}
+        self.fences = list(fence_positions.fences(page.text)) if page else []
+        self.inlines = list(fence_positions.inlines(page.text)) if page else []
+
+    def skip(self, copied: str) -> None:
+        """Take a page as rendered before, when nothing was wrong with it, and with it its copy."""
+        self.copied, self.whole = copied, True
+
+    def uid(self, snippet: Snippet) -> str:
+        """Return an id for the next card of a snippet, unique on the page."""
+        self.uses[snippet.id] += 1
+        number, base = self.uses[snippet.id], first_uid(snippet)
+        return base if number == 1 else f"{base}-{number}"
+
+    def fence_line(self, body: str, options: dict[str, Any]) -> int:
+        """Return the line of the fence that a formatter was called for, and count it as read; 0 where unknown."""
+        wanted = fence_positions.inside(body.splitlines())
+        for same_options in (True, False):
+            for place in self.fences:
+                if place.body == wanted and (not same_options or dict(place.options) == options):
+                    self.fences.remove(place)
+                    return place.line
+        return 0
+
+    def inline_line(self, text: str) -> int:
+        """Return the line of the next captured value with this text; 0 where unknown."""
+        wanted = " ".join(text.split())
+        for item in self.inlines:
+            if item[0] == wanted:
+                self.inlines.remove(item)
+                return item[1]
+        return 0
+
+    def note(self, line: int, message: str, sign: str, rule: str = "page") -> None:
+        """Keep a problem until the page is done: `sign` stands in the HTML if the block was not taken back.
+
+        Superfences renders a fence before it knows whether it stands in an indented block, where it is an example.
+        """
+        problem = Problem(self.page.path if self.page else "a page", line, message, rule)
+        if self.log is not None:
+            self.log(problem)
+        else:
+            self.problems.append((sign, problem))
+
+    def sign(self) -> str:
+        """Return a mark for the next error on the page."""
+        self.signs += 1
+        return f"capture-problem-{self.signs}"
+
+    def done(self, rendered: str) -> list[Problem]:
+        """Return the problems of the finished page, in the order of its lines."""
+        if self.whole:
+            return []
+        found = [problem for sign, problem in self.problems if sign in rendered]
+        if self.page:
+            found += [Problem(self.page.path, place.line, BAD_FENCE, "page") for place in self.fences]
+            for name in duplicates(rendered):
+                line = second_line(self.page.text, name)
+                message = f'the id "{name}" stands on this page twice; rename one'
+                found.append(Problem(self.page.path, line, message, "page"))
+        return sorted(set(found))
+
+
+def duplicates(rendered: str) -> list[str]:
+    """Return ids that a page holds more than once; text that only looks like an attribute does not count."""
+    suspects = [name for name, count in Counter(re.findall(r'\sid="([^"]+)"', rendered)).items() if count > 1]
+    if not suspects:
+        return []
+    tags = re.findall(r"<[a-zA-Z][^<>]*>", rendered)
+    counted = Counter(html.unescape(match) for tag in tags for match in re.findall(r'\sid="([^"]+)"', tag))
+    return [name for name, count in counted.items() if count > 1]
+
+
+def second_line(text: str, name: str) -> int:
+    """Return the line on which an id is given again by hand, 0 where that cannot be told."""
+    lines = [
+        number
+        for number, line in enumerate(text.splitlines(), 1)
+        if f'id="{name}"' in line or f"#{name}" in line.partition("{")[2]
+    ]
+    return lines[1] if len(lines) > 1 else 0
+
+
+CURRENT: ContextVar[Visit | None] = ContextVar("capture_visit", default=None)
+PLAIN: weakref.WeakKeyDictionary[Any, Visit] = weakref.WeakKeyDictionary()
+
+
+def enter(known: Site, page: Page, draws: bool = True) -> Visit:
+    """Begin a page; every formatter called until `leave` belongs to it. Pictures that nobody sees need not be drawn."""
+    visit = Visit(known, page, draws=draws)
+    CURRENT.set(visit)
+    return visit
+
+
+def leave(rendered: str) -> list[Problem]:
+    """End the page and return its problems."""
+    visit = CURRENT.get()
+    CURRENT.set(None)
+    return visit.done(rendered) if visit else []
+
+
+def current() -> Visit | None:
+    """Return the page that was entered and not left."""
+    return CURRENT.get()
+
+
+def of(md: Any) -> Visit:
+    """Return the visit that a formatter works for; raises CaptureError where no handbook can be found."""
+    visit = CURRENT.get()
+    if visit is not None:
+        return visit
+    if md not in PLAIN:
+        known = site.load(store.find_root(Path.cwd()), local=not site.published())
+        PLAIN[md] = Visit(known, None, lambda problem: LOG.warning("%s", problem))
+    return PLAIN[md]

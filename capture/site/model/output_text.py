@@ -1,0 +1,92 @@
+"""Captured text on a page: bounded, searchable in part, and never able to act."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from capture.errors import plural
+from capture.characters import bidi_controls, control_characters
+
+PAGE_LIMIT = 20_000  # characters of one stream on a page; the record has the rest
+SEARCH_LIMIT = 2_000  # characters of one stream in the search index
+MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
+SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+@dataclass(frozen=True)
+class Stream:
+    """One stream as shown: `indexed` goes to the search index, `rest` and `tail` do not.
+
+    `cut` says what is left out between `rest` and `tail`.
+    """
+
+    indexed: str
+    rest: str = ""
+    cut: str = ""
+    tail: str = ""
+    lines: int = 0
+
+    def __bool__(self) -> bool:
+        return bool(self.indexed)
+
+
+def printable(html: str) -> str:
+    """Make control and bidirectional characters visible in finished HTML.
+
+    Applied last and to everything, so that no text of a record can carry the marks (U+0002, U+0003) by which
+    Python-Markdown puts stashed blocks back, and no half of a surrogate pair stops the page from being written.
+    """
+    shown = bidi_controls(control_characters(html))
+    return SURROGATE.sub(lambda match: f"\\u{ord(match[0]):04x}", shown)
+
+
+def bounded(text: str) -> Stream:
+    """Return a stream cut to what a page can hold, at line ends where there are any."""
+    text = text.rstrip("\n")
+    if not text:
+        return Stream("")
+    count = text.count("\n") + 1
+    if len(text) <= PAGE_LIMIT:
+        return split(text, "", "", count)
+    half = PAGE_LIMIT // 2
+    head, tail = text[:half], text[-half:]
+    if "\n" in head:
+        head = head.rpartition("\n")[0]
+    if "\n" in tail:
+        tail = tail.partition("\n")[2]
+    left_out = text[len(head) : len(text) - len(tail)]
+    lines = max(left_out.strip("\n").count("\n") + 1, 1)
+    return split(head, f"{plural(lines, 'line')}, {len(left_out):,} characters, left out here", tail, count)
+
+
+def split(head: str, cut: str, tail: str, lines: int) -> Stream:
+    """Return a stream whose search part ends at a line end where there is one."""
+    if len(head) <= SEARCH_LIMIT:
+        return Stream(head, "", cut, tail, lines)
+    end = head.rfind("\n", 0, SEARCH_LIMIT) + 1 or SEARCH_LIMIT
+    return Stream(head[:end], head[end:], cut, tail, lines)
+
+
+def day(date: str) -> str:
+    """Return `29 Nov 2026` for an ISO date, in English on every machine."""
+    year, _, rest = date.partition("-")
+    month, _, number = rest.partition("-")
+    if month.isdigit() and 1 <= int(month) <= 12 and number.isdigit():
+        return f"{int(number)} {MONTHS[int(month) - 1]} {year}"
+    return date
+
+
+def listed(names: Iterable[str]) -> str:
+    """Return `a, b and c`; names with a comma of their own, such as `EPYC, AVX512`, stand in quotes."""
+    items = list(names)
+    if len(items) > 1:
+        items = [f"“{item}”" if "," in item else item for item in items]
+    return f"{', '.join(items[:-1])} and {items[-1]}" if len(items) > 1 else "".join(items)
+
+
+def named(titles: Iterable[str]) -> str:
+    """Return hosts as `listed` does; one alone stands in quotes too, or its comma would make it two."""
+    items = list(titles)
+    return f"“{items[0]}”" if len(items) == 1 and "," in items[0] else listed(items)

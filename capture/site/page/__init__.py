@@ -1,0 +1,1 @@
+"""What a page has beside its text."""

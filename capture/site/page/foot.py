@@ -1,0 +1,44 @@
+"""What stands at the end of a page: when its text and its results are from, and its tags."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from capture.host.host import LOCAL
+from capture.site.model import templates
+from capture.site.markdown import page_check, fence_positions
+from capture.site.table import page_tags
+from capture.site.table.table import Cell
+from capture.site.markdown.page_in_progress import Visit
+
+
+@dataclass(frozen=True)
+class Foot:
+    """The day of the last change of the text, empty where unknown; the first and last day of its results; tags."""
+
+    text: str
+    first: str
+    last: str
+    tags: tuple[Cell, ...]
+
+    @property
+    def newest(self) -> str:
+        """The day on which text or results were last changed, empty where neither is known."""
+        return max(self.text, self.last)
+
+
+def of(here: Visit, topic_names: tuple[str, ...], text_day: str) -> Foot:
+    """Return the foot of a page; a table over all records makes each of them one of its results."""
+    text = here.page.text if here.page else ""
+    named = page_check.named_snippets(text)
+    everything = bool(fence_positions.fences(text, fence_positions.TABLE))
+    catalogue = here.site.catalogue
+    found = catalogue.records.values() if everything else (item for key in named for item in catalogue.of_snippet(key))
+    days = [item.captured for item in found if item.host != LOCAL]
+    tags = page_tags.listing(here.site, here.links, topic_names, named)
+    return Foot(text_day, min(days, default=""), max(days, default=""), tags)
+
+
+def html(foot: Foot) -> str:
+    """Return the HTML of a foot; nothing where there is nothing to say."""
+    return templates.rendered("foot.html.j2", foot=foot) if foot.newest or foot.tags else ""

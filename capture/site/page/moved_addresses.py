@@ -1,0 +1,139 @@
+"""What moved: every address that was ever published leads to its page or section, or is named as lost.
+
+An address is `/chapter/page/` or `/chapter/page/#section`, from the site's root. Authors write places, such as
+`chapter/page.md#section`. The redirects plugin knows pages only, and puts a second `#` behind a target that has one.
+"""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from capture import store
+from capture.errors import CaptureError, Problem
+from capture.site.model import templates
+
+LIST = "published.txt"
+Anchors = Mapping[str, Collection[str]]
+"""The sections of each page of the site, by the page's address."""
+
+
+@dataclass(frozen=True)
+class Moves:
+    """New addresses by old ones: of pages, and of sections of a page that moved or still stands."""
+
+    pages: Mapping[str, str]
+    sections: Mapping[str, str]
+
+
+def address(place: str) -> str:
+    """Return the address of `chapter/page.md#section`; one of another site stays as it is."""
+    path, mark, fragment = place.partition("#")
+    if path.lower().startswith(("http://", "https://")):
+        return place
+    bare = path.removesuffix(".md")
+    folder = bare.removesuffix("index") if bare == "index" or bare.endswith("/index") else f"{bare}/"
+    return f"/{folder}{mark}{fragment}"
+
+
+def moves(pages: Mapping[str, str] | None, sections: Any) -> Moves:
+    """Return what mkdocs.yml says: `redirect_maps` of the plugin, and `extra.moved`; raises CaptureError."""
+    given = sections or {}
+    if not isinstance(given, Mapping) or not all("#" in str(old) and new for old, new in given.items()):
+        message = "extra.moved: write each line as old/page.md#old-section: new/page.md#section"
+        raise CaptureError(Problem(store.CONFIG, 0, message, "moved"))
+    return Moves(
+        {address(old): address(str(new)) for old, new in (pages or {}).items()},
+        {address(str(old)): address(str(new)) for old, new in given.items()},
+    )
+
+
+def page_of(place: str) -> str:
+    """Return an address without its section."""
+    return place.partition("#")[0]
+
+
+def stands(place: str, anchors: Anchors) -> bool:
+    """Tell whether an address is one of the site, or of another site, which cannot be asked."""
+    page, _, fragment = place.partition("#")
+    return "://" in page or (page in anchors and (not fragment or fragment in anchors[page]))
+
+
+def leads(place: str, moved: Moves, anchors: Anchors) -> str | None:
+    """Return where an old address leads; None where its reader would find nothing, or only the top of a page."""
+    page, _, fragment = place.partition("#")
+    if stands(place, anchors):
+        return place
+    target = moved.sections.get(place) or moved.pages.get(page)
+    if target is None:
+        return None
+    if place not in moved.sections and fragment:
+        kept = f"{page_of(target)}#{fragment}"
+        if "://" in target or stands(kept, anchors):
+            return kept
+        if "#" not in target:
+            return None
+    return target if stands(target, anchors) else None
+
+
+def problems(listed: Iterable[str], moved: Moves, anchors: Anchors) -> list[Problem]:
+    """Return every published address that is lost, and every moved section that is none or leads nowhere."""
+    found = []
+    for line, place in enumerate(listed, 1):
+        if leads(place, moved, anchors) is None:
+            where = "extra.moved" if "#" in place else "the redirects plugin's redirect_maps"
+            message = f"{place} was published and leads nowhere now; name its new place under {where} in {store.CONFIG}"
+            found.append(Problem(LIST, line, message, "moved"))
+    for old in moved.pages:
+        if old in anchors:
+            message = f"redirect_maps: {old} still stands, and the redirect would take its place; take the entry out"
+            found.append(Problem(store.CONFIG, 0, message, "moved"))
+    for old, new in moved.sections.items():
+        if stands(old, anchors):
+            message = f"extra.moved: {old} still stands on its page; take the entry out"
+            found.append(Problem(store.CONFIG, 0, message, "moved"))
+        elif page_of(old) not in anchors and page_of(old) not in moved.pages:
+            message = f"extra.moved: the page of {old} is gone; name its new place under redirect_maps as well"
+            found.append(Problem(store.CONFIG, 0, message, "moved"))
+        if not stands(new, anchors):
+            message = f"extra.moved: {old} leads to {new}, which is not there; mend the entry"
+            found.append(Problem(store.CONFIG, 0, message, "moved"))
+    return found
+
+
+def listing(anchors: Anchors) -> set[str]:
+    """Return every address of the site."""
+    return set(anchors) | {f"{page}#{fragment}" for page, fragments in anchors.items() for fragment in fragments}
+
+
+def relative(start: str, place: str) -> str:
+    """Return an address as seen from a page, so that it works in any folder of a server."""
+    page, mark, fragment = place.partition("#")
+    if "://" in page:
+        return place
+    way = posixpath.relpath(page, start)
+    return f"{way}/{mark}{fragment}"
+
+
+def stub(old: str, moved: Moves, listed: Iterable[str], anchors: Anchors) -> str:
+    """Return the page that stands at the old address of a page and leads on, section by section.
+
+    A section that is not named is taken to have kept its name.
+    """
+    target = moved.pages[old]
+    places = {place: new for place, new in moved.sections.items() if page_of(place) == old}
+    for place in listed:
+        if page_of(place) == old and "#" in place and (new := leads(place, moved, anchors)):
+            places[place] = new
+    sections = {place.partition("#")[2]: relative(old, new) for place, new in sorted(places.items())}
+    return templates.rendered(
+        "moved.html.j2", target=relative(old, target), page=relative(old, page_of(target)), sections=sections
+    )
+
+
+def signposts(page: str, moved: Moves) -> str:
+    """Return what stands at the foot of a page for the sections that left it; a script follows them at once."""
+    gone = {old.partition("#")[2]: relative(page, new) for old, new in moved.sections.items() if page_of(old) == page}
+    return templates.rendered("signposts.html.j2", sections=gone) if gone else ""

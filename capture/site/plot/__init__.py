@@ -1,0 +1,1 @@
+"""Captured values as pictures."""

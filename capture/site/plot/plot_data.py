@@ -1,0 +1,242 @@
+"""From the records of every published host to what a plot shows: groups of rows or of lanes, a table, and the words."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from capture.record import claims
+from capture.errors import CaptureError, plural
+from capture.host.host import LOCAL
+from capture.site.plot import lane_steps
+from capture.site.plot.plot_spec import CHARTS, LARGEST, Spec, Wanted
+from capture.site.model.site import Site
+from capture.site.plot.lane_steps import Step
+from capture.site.model.output_text import day, listed, named
+
+TIGHT = ("x", "×", "%")  # units that stand at their number
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What one host says to one value. `words` say why it is not drawn, or what is to be known about it."""
+
+    text: str = ""
+    number: float | None = None
+    words: tuple[str, ...] = ()
+    drawn: bool = False
+
+    @property
+    def said(self) -> str:
+        """The text with its words, as tables show it."""
+        return (
+            f"{self.text} ({', '.join(self.words)})" if self.text and self.words else self.text or "; ".join(self.words)
+        )
+
+
+@dataclass(frozen=True)
+class Column:
+    """What one host says to every value and to the results of each; `torch` is that of its records."""
+
+    label: str
+    title: str
+    torch: str
+    captured: str
+    readings: tuple[Reading, ...]
+    results: tuple[tuple[Reading, ...], ...]
+
+    @property
+    def drawn(self) -> bool:
+        """Whether the picture shows this host."""
+        return any(reading.drawn for reading in self.readings)
+
+
+@dataclass(frozen=True)
+class Bar:
+    """One row of a chart: its words, its number as text, and where it ends."""
+
+    label: str
+    text: str
+    number: float
+    place: int
+    marked: bool
+
+
+@dataclass(frozen=True)
+class Strip:
+    """One row of lanes: a name, its steps, and lines below."""
+
+    label: str
+    steps: tuple[Step, ...]
+    results: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Group:
+    """Rows under a heading; each line of it has something at the left and at the right."""
+
+    heads: tuple[tuple[str, str], ...]
+    bars: tuple[Bar, ...] = ()
+    strips: tuple[Strip, ...] = ()
+
+
+@dataclass(frozen=True)
+class Plot:
+    """All that is drawn. It can be hashed, so that the same is drawn once."""
+
+    kind: str
+    groups: tuple[Group, ...]
+    unit: str = ""
+    log: bool = False
+    baseline: float | None = None
+    baseline_label: str = ""
+    lanes: tuple[tuple[str, str], ...] = ()
+    marks: tuple[tuple[str, str], ...] = ()
+
+
+def columns(site: Site, spec: Spec) -> list[Column]:
+    """Return every published host; raises CaptureError where a current record does not hold what it should."""
+    found = []
+    for label in (label for label in site.order if label != LOCAL):
+        readings = tuple(read(site, label, item, spec) for item in spec.values)
+        results = tuple(tuple(read(site, label, more, spec, True) for more in item.results) for item in spec.values)
+        ids = dict.fromkeys(item.snippet.id for item in spec.values)
+        items = [record for key in ids if (record := site.catalogue.records.get((label, key)))]
+        torch = " and ".join(dict.fromkeys(item.environment.torch or "none" for item in items))
+        days = max((item.captured for item in items), default="")
+        found.append(Column(label, site.titles[label], torch, day(days) if days else "", readings, results))
+    return found
+
+
+def read(site: Site, label: str, item: Wanted, spec: Spec, as_text: bool = False) -> Reading:
+    """Return what a host has for a value."""
+    record, state = site.catalogue.records.get((label, item.snippet.id)), site.states[label, item.snippet.id]
+    if record is None:
+        return Reading(words=state.reasons if state.kind == "gate unmet" else ("not captured",))
+    if record.status != "ok":
+        return Reading(words=(f"ended with {record.status}",))
+    words: tuple[str, ...] = ("stale",) if state.kind == "stale" else ()
+    try:
+        value = claims.value(item.snippet, item.name, record)
+        if spec.kind == "lanes" and not as_text:
+            lane_steps.parse(value.text, tuple(spec.lanes), spec.marks)
+    except CaptureError as error:
+        if state.kind == "stale":
+            return Reading(words=("stale", f"its output has no {item.name}"))
+        raise CaptureError(*(f"{item.snippet.id} {item.name} on {label}: {said}" for said in error.problems)) from error
+    words += ("busy host",) if record.conditions and record.conditions.busy else ()
+    text = " ".join(value.text.split())
+    if spec.kind not in CHARTS or as_text:
+        return Reading(text, None, words, True)
+    number = value.scalar
+    if spec.unit and not isinstance(number, str):
+        text += spec.unit if spec.unit in TIGHT else f" {spec.unit}"
+    if isinstance(number, str) or not math.isfinite(number):
+        return Reading(text, None, (*words, "no number: not drawn"))
+    if abs(number) > LARGEST or (spec.log and number < 1 / LARGEST):
+        return Reading(text, None, (*words, f"{'not above 0' if number <= 0 else 'off every scale'}: not drawn"))
+    return Reading(text, number, words, True)
+
+
+def plot(spec: Spec, hosts: list[Column]) -> Plot:
+    """Return what is drawn. Hosts that say the same are drawn once, under all their names."""
+    alike: dict[object, list[Column]] = {}
+    for column in hosts:
+        if column.drawn:
+            alike.setdefault((column.readings, column.results), []).append(column)
+    if spec.kind == "lanes":
+        groups = [Group(heads(same), strips=strips(spec, same[0])) for same in alike.values()]
+    elif spec.by_value:
+        groups = by_value(spec, list(alike.values()))
+    else:
+        groups = [Group(heads(same), bars=bars(spec, same[0])) for same in alike.values()]
+    return Plot(
+        spec.kind, tuple(groups), spec.unit, spec.log, spec.baseline, spec.baseline_label,
+        tuple(spec.lanes.items()), tuple(spec.marks.items()),
+    )  # fmt: skip
+
+
+def heads(same: list[Column]) -> tuple[tuple[str, str], ...]:
+    """Return the heading of hosts that say the same: four of them by name."""
+    shown = [(column.title, f"torch {column.torch}") for column in same[:4]]
+    left_out = len(same) - len(shown)
+    return tuple(shown) + (((f"and {plural(left_out, 'more host')} that say the same", ""),) if left_out else ())
+
+
+def bars(spec: Spec, column: Column) -> tuple[Bar, ...]:
+    """Return a host's rows, one for each value."""
+    pairs = zip(spec.values, column.readings, strict=True)
+    return tuple(bar(item.label, reading, place) for place, (item, reading) in enumerate(pairs) if reading.drawn)
+
+
+def bar(label: str, reading: Reading, place: int) -> Bar:
+    """Return one row; what is to be known about it stands behind its name."""
+    said = f"{label} ({', '.join(reading.words)})" if reading.words else label
+    return Bar(said, reading.text, reading.number or 0.0, place, bool(reading.words))
+
+
+def by_value(spec: Spec, alike: list[list[Column]]) -> list[Group]:
+    """Return a group for each value, with a row for each host, or for hosts that say the same."""
+    groups = []
+    for place, item in enumerate(spec.values):
+        rows = []
+        for same in alike:
+            first, reading = same[0], same[0].readings[place]
+            more = f" and {plural(len(same) - 1, 'other host')}" if len(same) > 1 else f" ({first.torch})"
+            if reading.drawn:
+                rows.append(bar(f"{first.title}{more}", reading, place))
+        if rows:
+            groups.append(Group(((item.label, ""),), bars=tuple(rows)))
+    return groups
+
+
+def strips(spec: Spec, column: Column) -> tuple[Strip, ...]:
+    """Return a host's rows of lanes."""
+    found = []
+    for item, reading, results in zip(spec.values, column.readings, column.results, strict=True):
+        if reading.drawn:
+            said = f"{item.label} ({', '.join(reading.words)})" if reading.words else item.label
+            lines = (f"{more.label}: {result.said}" for more, result in zip(item.results, results, strict=True))
+            found.append(Strip(said, lane_steps.parse(reading.text, tuple(spec.lanes), spec.marks), tuple(lines)))
+    return tuple(found)
+
+
+def sources(hosts: Iterable[Column]) -> str:
+    """Say from which hosts and builds a plot is drawn."""
+    drawn = [column for column in hosts if column.drawn]
+    days = {column.captured for column in drawn}
+    each = [f"{item.title} (torch {item.torch}{f', {item.captured}' if len(days) > 1 else ''})" for item in drawn]
+    shown = [*each[:6], *([f"{len(each) - 6} more, in the table"] if len(each) > 6 else [])]
+    when = f"of {days.pop()}: " if len(days) == 1 else "of "
+    return f"Drawn from the records {when}{'; '.join(shown)}." if drawn else "No host has captured this yet."
+
+
+def absences(hosts: Iterable[Column]) -> str:
+    """Say which hosts a plot does not show, and why; nothing where it shows all."""
+    missing: dict[str, list[str]] = {}
+    for column in hosts:
+        if not column.drawn:
+            words = listed(dict.fromkeys(word for reading in column.readings for word in reading.words))
+            missing.setdefault(words, []).append(column.title)
+    return " ".join(f"Not drawn: {named(titles)} ({words})." for words, titles in missing.items())
+
+
+def description(spec: Spec, hosts: list[Column]) -> str:
+    """Say what is seen, for those who do not see it."""
+    count = plural(sum(column.drawn for column in hosts), "host")
+    if spec.kind == "lanes":
+        names = listed(spec.lanes.values())
+        return f"Lanes for {names}, in {plural(len(spec.values), 'case')}; each step in the order it happens. {count}."
+    found = [
+        (reading.number, f"{reading.text}, {item.label}, on {column.title}")
+        for column in hosts
+        for item, reading in zip(spec.values, column.readings, strict=True)
+        if reading.number is not None
+    ]
+    if not found:
+        return "Nothing is drawn."
+    start = "" if spec.baseline is None else f" from {spec.baseline:g}"
+    start += f", which is {spec.baseline_label}" if spec.baseline_label else ""
+    head = f"{spec.kind.capitalize()} on a {'logarithmic' if spec.log else 'linear'} scale{start}; {count}."
+    return f"{head} Lowest: {min(found)[1]}. Highest: {max(found)[1]}."

@@ -1,0 +1,216 @@
+"""Tables about one host: what is recorded of it, where its results were got, and what it cannot bear out."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from capture.record import claims
+from capture import versions
+from capture.store.catalogue import unjudged
+from capture.errors import CaptureError, plural, suggestion
+from capture.host.host import Host
+from capture.record.record import Record
+from capture.site.card import absence
+from capture.site.card.result import build
+from capture.site.model.site import Site
+from capture.site.table.table import Cell, Table, embedded, head, needs, scripts
+from capture.site.model.output_text import day
+from capture.site.markdown.page_in_progress import Visit
+from capture.snippet.snippet import Snippet
+from capture.record.state import gate_words
+
+NOT_FACTS = ("schema", "reasons")
+NOTHING = "No result has been captured here yet."
+LONG = 40  # characters without a blank that would widen a table beyond a telephone
+MEANINGS = {
+    "label": "names the host in commands and in the folder of its records",
+    "kind": "what torch computes on there",
+    "accelerators": "devices that torch could compute on",
+    "name": "as the driver reports it",
+    "memory_mib": "memory of one device",
+}
+NONE_IS_AN_ANSWER = ("virtualization",)  # null on bare metal
+
+
+def known(here: Visit, name: str, label: str) -> str:
+    """Return the label behind a table's name; raises CaptureError where there is none, or no such host."""
+    hosts = here.site.catalogue.hosts
+    if not label:
+        raise CaptureError(f"{name} is a table about one host: write its label behind it, such as {name} h200")
+    if label not in hosts:
+        raise CaptureError(f'no host "{label}"{suggestion(label, hosts)}')
+    return label
+
+
+def hardware(here: Visit, label: str) -> Table:
+    """Every fact about the machine by the name that scopes use, with its meaning; a null gives its reason."""
+    item = here.site.catalogue.hosts[label]
+    rows = tuple(
+        (Cell(name), Cell(text, kind=("long" if len(text) > LONG else "") if found else "missing"), Cell(about))
+        for name, text, found, about in facts(item, item)
+    )
+    return Table(f"Hardware of {here.site.titles[label]}", head("fact", "value", "meaning"), rows, fixed=True)
+
+
+def facts(item: Host, part: Any, above: str = "") -> Iterator[tuple[str, str, bool, str]]:
+    """Yield dotted name, text, whether it is known, and meaning of every fact."""
+    for field in dataclasses.fields(part):
+        value, name = getattr(part, field.name), f"{above}{field.name}"
+        about = field.metadata.get("about") or MEANINGS.get(field.name, "")
+        if name in NOT_FACTS:
+            continue
+        if dataclasses.is_dataclass(value):
+            yield from facts(item, value, f"{name}.")
+        elif isinstance(value, tuple) and value:
+            for number, device in enumerate(value):
+                yield from facts(item, device, f"{name}[{number}].")
+        elif value is not None:
+            yield name, words(value), True, about
+        elif name in item.reasons or field.default is dataclasses.MISSING:
+            unknown = name not in NONE_IS_AN_ANSWER
+            yield name, item.reasons.get(name, "not known" if unknown else "none"), not unknown, about
+
+
+def words(value: object) -> str:
+    """Return a fact in words."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return "none" if value == () else str(value)
+
+
+def software(here: Visit, label: str) -> Table:
+    """Every environment that the host's records were taken in: a column each, newest torch first."""
+    groups: dict[tuple[str, ...], list[Record]] = {}
+    for item in here.site.catalogue.of_host(label):
+        groups.setdefault(environment(item), []).append(item)
+    cards = embedded(here, label)
+
+    def age(texts: tuple[str, ...]) -> tuple[Any, ...]:
+        return (versions.key(texts[0]) if versions.is_version(texts[0]) else (), texts)
+
+    found = sorted(groups, key=age, reverse=True)
+    rows = [
+        (Cell(name), *(Cell(texts[number]) for texts in found)) for number, name in enumerate(ENVIRONMENT) if number
+    ]
+    when, results = [], []
+    for texts in found:
+        days = sorted(item.captured for item in groups[texts])
+        when.append(Cell(day(days[0]) if days[0] == days[-1] else f"{day(days[0])} to {day(days[-1])}"))
+        listed = scripts(sorted(item.snippet for item in groups[texts]), cards)
+        results.append(Cell(plural(len(listed), "result"), items=listed))
+    rows += [(Cell("captured"), *when), (Cell("results"), *results)]
+    return Table(
+        f"Software on {here.site.titles[label]}", head("torch", *(texts[0] for texts in found)),
+        tuple(rows) if found else (), empty=NOTHING, fixed=True,
+    )  # fmt: skip
+
+
+ENVIRONMENT = ("torch", "build", "Python", "system", "kernels", "threads", "limits", "chip")
+
+
+def environment(item: Record) -> tuple[str, ...]:
+    """Return in words what tells one environment from another; packages are those of single scripts."""
+    found = item.environment
+    return (
+        found.torch or "not importable",
+        build(item) or "none",
+        found.python,
+        found.os,
+        found.cpu_capability or "not known",
+        ", ".join(f"{name.replace('_', ' ')} {count}" for name, count in found.threads.items()) or "not known",
+        ", ".join(f"{name} {value}" for name, value in found.limits.items()) or "none",
+        found.chip,
+    )
+
+
+def gates(here: Visit, label: str) -> Table:
+    """Every gate as the newest record shows it, the call that asks for it, and the scripts that need it."""
+    site, cards = here.site, embedded(here, label)
+    rows = []
+    for name, holds in sorted(site.gates[label].items()):
+        need = [key for key, snippet in sorted(site.catalogue.snippets.items()) if name in snippet.needs]
+        asked = absence.ASKS.get(name, "")
+        counted = Cell(plural(len(need), "script"), order=str(len(need)), items=scripts(need, cards))
+        rows.append((Cell(name), Cell("yes" if holds else "no", kind="current" if holds else ""), counted, Cell(asked)))
+    names = ("gate", "open", "needed by", "the call behind it")
+    title = here.site.titles[label]
+    return Table(f"Gates of {title}", head(*names), tuple(rows), empty=NOTHING)
+
+
+def results(here: Visit, label: str) -> Table:
+    """Every script, captured ones first: the state of its result here, the torch and day it was got, and its claims."""
+    site, cards = here.site, embedded(here, label)
+    rows = []
+    records, scripts_of = site.catalogue.records, site.catalogue.snippets
+    for key in sorted(scripts_of, key=lambda key: ((label, key) not in records, key)):
+        snippet, item = scripts_of[key], records.get((label, key))
+        verdicts = [entry.verdict for entry in judged(site, snippet, item)] if item else []
+        holding, failing = verdicts.count("holds"), verdicts.count("fails")
+        parts = [f"{holding} hold" if holding != 1 else "1 holds"] if holding else []
+        parts += [f"{failing} fail" if failing != 1 else "1 fails"] if failing else []
+        record = here.links.record(label, key)
+        rows.append(
+            (
+                Cell(key, cards.get(key), tags={"gate": needs(snippet)}),
+                state_cell(site, snippet, label),
+                Cell(item.environment.torch or "none" if item else ""),
+                Cell(day(item.captured), order=item.captured) if item else Cell(""),
+                Cell(", ".join(parts), kind="failed" if failing else ""),
+                Cell("record", record) if item else Cell(""),
+            )
+        )
+    names = ("snippet", "state", "torch", "captured", "claims", "file")
+    title = here.site.titles[label]
+    return Table(f"Results on {title}", head(*names), tuple(rows), ("gate", "state"), "There is no script yet.")
+
+
+def failing(here: Visit, label: str) -> Table:
+    """Every claim that the host does not bear out, and how it fails."""
+    site, cards = here.site, embedded(here, label)
+    rows = []
+    for key, snippet in sorted(site.catalogue.snippets.items()):
+        item = site.catalogue.records.get((label, key))
+        for entry in judged(site, snippet, item) if item else []:
+            if entry.verdict == "fails":
+                scope = entry.claim.where.text if entry.claim.where else "everywhere"
+                how = Cell(entry.reason, kind="failed")
+                rows.append((Cell(entry.claim.says), Cell(key, cards.get(key)), Cell(scope), how))
+    title = here.site.titles[label]
+    return Table(
+        f"Claims that fail on {title}", head("claim", "snippet", "scope", "how it fails"), tuple(rows),
+        empty="None: every claim that is judged on this host holds.",
+    )  # fmt: skip
+
+
+def judged(site: Site, snippet: Snippet, item: Record) -> list[claims.Judgement]:
+    """Judge the claims on one record; one that cannot be evaluated is `capture check`'s to report."""
+    why_not, machine = unjudged(item, site.states[item.host, snippet.id]), site.catalogue.hosts[item.host]
+    found = []
+    for claim in snippet.claims:
+        try:
+            found.append(claims.judge(snippet, claim, item, machine, why_not))
+        except CaptureError as error:
+            found.append(claims.Judgement(claim, item.host, "not judged", str(error)))
+    return found
+
+
+def state_cell(site: Site, snippet: Snippet, label: str) -> Cell:
+    """Return the state of a result in words; what a host cannot run says what it needs."""
+    known_state, item = site.states[label, snippet.id], site.catalogue.records.get((label, snippet.id))
+    failed = item is not None and item.status != "ok"
+    word = f"{known_state.kind}, {item.status}" if failed and item else known_state.kind
+    if known_state.kind == "gate unmet":
+        word = ", ".join(gate_words(gate) for gate in snippet.needs) or known_state.reasons[0]
+    tags = (known_state.kind, "failed") if failed else (known_state.kind,)
+    return Cell(word, None, "failed" if failed else known_state.kind.replace(" ", "-"), {"state": tags})
+
+
+OF_HOST: Mapping[str, Callable[[Visit, str], Table]] = {
+    "hardware": hardware,
+    "software": software,
+    "gates": gates,
+    "results": results,
+    "failing": failing,
+}

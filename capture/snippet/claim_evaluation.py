@@ -1,0 +1,155 @@
+"""Evaluates checked expressions over facts and values; a fact may be null."""
+
+from __future__ import annotations
+
+import ast
+import math
+import operator
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from capture import versions
+from capture.snippet.claim_syntax import Expression, ExpressionError, Scalar, dotted, is_version_fact
+
+ARITHMETIC: dict[type, Callable[[float, float], float]] = {
+    ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv,
+}  # fmt: skip
+COMPARISONS: dict[type, Callable[[Any, Any], bool]] = {
+    ast.Eq: operator.eq,
+    ast.NotEq: operator.ne,
+    ast.Lt: operator.lt,
+    ast.LtE: operator.le,
+    ast.Gt: operator.gt,
+    ast.GtE: operator.ge,
+}
+
+
+class UnknownFact(ExpressionError):
+    """A fact that the expression needs is null on this host, or cannot be ordered; `name` is the fact."""
+
+    def __init__(self, column: int, name: str, message: str) -> None:
+        self.name = name
+        super().__init__(column, message)
+
+
+def evaluate(expression: Expression, facts: Mapping[str, Scalar | None]) -> bool:
+    """Return the truth of an expression over the facts.
+
+    Raises UnknownFact where a null is needed to decide, ExpressionError for a type clash or a division by zero.
+    """
+    result = value(expression.tree, facts)
+    if not isinstance(result, bool):
+        raise ExpressionError(1, "the result is not true or false; compare it with something")
+    return result
+
+
+def value(node: ast.expr, facts: Mapping[str, Scalar | None]) -> Scalar:
+    """Evaluate one checked node."""
+    column = node.col_offset + 1
+    match node:
+        case ast.Constant(value=bool() | int() | float() | str() as constant):
+            return constant
+        case ast.Name() | ast.Attribute():
+            fact = facts.get(dotted(node))
+            if fact is None:
+                raise UnknownFact(column, dotted(node), f"{dotted(node)} is not known")
+            return fact
+        case ast.BoolOp():
+            return combined(node, facts)
+        case ast.UnaryOp(op=ast.Not()):
+            return not truth(node.operand, facts)
+        case ast.UnaryOp():
+            return -number(node.operand, facts)
+        case ast.BinOp():
+            left, right = number(node.left, facts), number(node.right, facts)
+            try:
+                result = ARITHMETIC[type(node.op)](left, right)
+            except ZeroDivisionError as error:
+                raise ExpressionError(column, "division by zero") from error
+            except OverflowError as error:
+                raise ExpressionError(column, "the result is not finite") from error
+            if not math.isfinite(result):
+                raise ExpressionError(column, "the result is not finite")
+            return result
+        case ast.Compare():
+            return chain(node, facts)
+    raise AssertionError("checked before")
+
+
+def combined(node: ast.BoolOp, facts: Mapping[str, Scalar | None]) -> bool:
+    """Evaluate `and` or `or`, in whose parts a null matters only where the others do not decide."""
+    decisive = isinstance(node.op, ast.Or)
+    unknown: UnknownFact | None = None
+    for part in node.values:
+        try:
+            if truth(part, facts) == decisive:
+                return decisive
+        except UnknownFact as error:
+            unknown = unknown or error
+    if unknown is not None:
+        raise unknown
+    return not decisive
+
+
+def chain(node: ast.Compare, facts: Mapping[str, Scalar | None]) -> bool:
+    """Evaluate `a < b < c`; versions compare as PEP 440 orders them."""
+    left_node = node.left
+    for op, right_node in zip(node.ops, node.comparators, strict=True):
+        left, right = value(left_node, facts), value(right_node, facts)
+        held = compared(op, left_node, right_node, left, right)
+        if not held:
+            return False
+        left_node = right_node
+    return True
+
+
+def compared(op: ast.cmpop, left_node: ast.expr, right_node: ast.expr, left: Scalar, right: Scalar) -> bool:
+    """Compare two values of one type, or a version with a version."""
+    column = right_node.col_offset + 1
+    if is_version_fact(left_node) or is_version_fact(right_node):
+        return compared_versions(op, left_node, right_node, str(left), str(right))
+    if kind(left) != kind(right):
+        raise ExpressionError(column, f"{kind(left)} is compared with {kind(right)}")
+    return COMPARISONS[type(op)](left, right)
+
+
+def compared_versions(op: ast.cmpop, left_node: ast.expr, right_node: ast.expr, left: str, right: str) -> bool:
+    """Compare versions as PEP 440 orders them; the local suffix counts only where both have one.
+
+    A fact such as the capability `gfx942` is no version: it can be equal to a text, and has no order.
+    """
+    if not ("+" in left and "+" in right):
+        left, right = versions.public(left), versions.public(right)
+    if versions.is_version(left) and versions.is_version(right):
+        return COMPARISONS[type(op)](versions.key(left), versions.key(right))
+    if isinstance(op, ast.Eq | ast.NotEq):
+        return COMPARISONS[type(op)](left, right)
+    for node, text in ((left_node, left), (right_node, right)):
+        if not versions.is_version(text):
+            if is_version_fact(node):
+                raise UnknownFact(node.col_offset + 1, dotted(node), f"{dotted(node)} {text} has no order")
+            raise ExpressionError(node.col_offset + 1, f"{text!r} is not a version number")
+    raise AssertionError("one of them is no version")
+
+
+def kind(value: Scalar) -> str:
+    """Name the type of a value."""
+    if isinstance(value, bool):
+        return "true or false"
+    return "text" if isinstance(value, str) else "a number"
+
+
+def truth(node: ast.expr, facts: Mapping[str, Scalar | None]) -> bool:
+    """Evaluate a node that must be true or false."""
+    result = value(node, facts)
+    if not isinstance(result, bool):
+        raise ExpressionError(node.col_offset + 1, "expected true or false")
+    return result
+
+
+def number(node: ast.expr, facts: Mapping[str, Scalar | None]) -> float:
+    """Evaluate a node that must be a number."""
+    result = value(node, facts)
+    if isinstance(result, bool) or not isinstance(result, int | float):
+        raise ExpressionError(node.col_offset + 1, "expected a number")
+    return result

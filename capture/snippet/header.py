@@ -1,0 +1,65 @@
+"""The header of a snippet: a PEP 723 block at the end of the file, read from its text."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import tomllib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from capture.errors import CaptureError, Problem
+from capture.snippet.header_validation import Header
+from capture.snippet.snippet import SNIPPET_ID, Snippet
+from capture.snippet.source_file import error_line, imported_words, key_lines, split
+
+# Returns what was kept under a key, or what the function makes.
+Recall = Callable[[str, Callable[[], Any]], Any]
+
+
+def parse(root: Path, path: Path, recall: Recall = lambda key, make: make()) -> Snippet:
+    """Read `snippets/<chapter>/<name>.py`; `recall` may know what its TOML says from an earlier reading.
+
+    Raises CaptureError with every problem found, each at its line.
+    """
+    relative = path.relative_to(root).as_posix()
+    snippet_id = relative.removeprefix("snippets/").rpartition(".")[0]
+    try:
+        text = path.read_bytes().decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise CaptureError(Problem(relative, 0, f"is not UTF-8 ({error.reason} at byte {error.start})")) from error
+    except OSError as error:
+        raise CaptureError(Problem(relative, 0, f"cannot be read: {error.strerror}")) from error
+    text = text.replace("\r\n", "\n").replace("\r", "\n")
+    if not SNIPPET_ID.fullmatch(snippet_id):
+        raise CaptureError(
+            Problem(relative, 0, "name it snippets/<chapter>/<name>.py, with lower-case letters, digits and _")
+        )
+    key = hashlib.sha256(text.encode("utf-8")).hexdigest()
+    length, *rest = recall(key, lambda: parts(text, relative))
+    return Header(root, relative, snippet_id, f"{text[:length]}\n", *rest).snippet()
+
+
+def parts(text: str, relative: str) -> tuple[int, int, dict[str, Any], dict[str, int], list[str] | None]:
+    """Return what only the text decides: length of the source without its line end, line of the block, and its tables.
+
+    Then the line of each key, and the words that the source may import. Raises CaptureError at its line.
+    """
+    source, toml, first = split(text, relative)
+    return len(source) - 1, first, tables(toml, relative, first), key_lines(toml, first), imported_words(source)
+
+
+def tables(toml: str, relative: str, first: int) -> dict[str, Any]:
+    """Return what the block says; raises CaptureError at the line that is no TOML."""
+    try:
+        return tomllib.loads(toml)
+    except (ValueError, RecursionError) as error:  # a number too long to read, tables too deep
+        line = error_line(str(error), toml.count("\n") + 1)
+        raise CaptureError(
+            Problem(
+                relative,
+                first + line,
+                f"the header is not valid TOML: {re.sub(r' [(]at .*', '', str(error))[:100]}",
+            )
+        ) from error

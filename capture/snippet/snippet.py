@@ -1,0 +1,106 @@
+"""A snippet: a script that runs alone, and what its header says about capturing it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from capture import versions
+from capture.snippet import claim_syntax
+
+GATES = ("cuda", "rocm", "mps", "xpu", "xla", "compile", "gloo", "two_cpus")
+PRELOADS = ("dynamo", "inductor", "profiler")
+SNIPPET_ID = re.compile(r"[a-z0-9_]+/[a-z0-9_]+")
+MODULE_GATE = re.compile(r"module:[A-Za-z_]\w*(\.[A-Za-z_]\w*)*")
+PIN = re.compile(r"(?P<name>[A-Za-z0-9][A-Za-z0-9._-]*)\s*(?P<spec>[<>=!~].*)?")
+
+
+@dataclass(frozen=True)
+class Claim:
+    """One sentence about the values, where it is claimed, and the line of the header that makes it."""
+
+    id: str
+    says: str
+    holds: claim_syntax.Expression
+    where: claim_syntax.Expression | None
+
+
+@dataclass(frozen=True)
+class Compare:
+    """How two captures of a snippet are compared; exact text where nothing is said."""
+
+    ratio: Mapping[str, float] = field(default_factory=dict)
+    relative: Mapping[str, float] = field(default_factory=dict)
+    spread: float = 1.25
+    volatile: tuple[re.Pattern[str], ...] = ()
+
+
+@dataclass(frozen=True)
+class Snippet:
+    """A parsed snippet. `source` is the text above the header, with LF line ends."""
+
+    id: str
+    path: str
+    source: str
+    header_line: int
+    digest: str
+    title: str
+    requires_python: str
+    dependencies: tuple[str, ...]
+    needs: tuple[str, ...]
+    timing: bool
+    timeout: float
+    exit: int
+    files: tuple[str, ...]
+    imports: tuple[str, ...]
+    env: Mapping[str, str]
+    preload: tuple[str, ...]
+    upstream: tuple[str, ...]
+    values: Mapping[str, re.Pattern[str]]
+    compare: Compare
+    claims: tuple[Claim, ...]
+    lines: Mapping[str, int]
+
+    @property
+    def packages(self) -> tuple[str, ...]:
+        """Distribution names of the declared dependencies."""
+        return tuple(pin_name(pin) for pin in self.dependencies)
+
+    @property
+    def modules(self) -> tuple[str, ...]:
+        """Module names of its `module:` gates."""
+        return tuple(gate.lstrip("!").removeprefix("module:") for gate in self.needs if "module:" in gate)
+
+    def place(self, *keys: str) -> int:
+        """Return the line of the nearest header key that was found, else the line of the block."""
+        for end in range(len(keys), 0, -1):
+            line = self.lines.get(".".join(keys[:end]))
+            if line:
+                return line
+        return self.header_line
+
+
+def pin_name(pin: str) -> str:
+    """Return the distribution name of a dependency such as `torch>=2.2`."""
+    match = PIN.fullmatch(pin.strip())
+    return match["name"].lower() if match else pin
+
+
+def unmet_dependencies(snippet: Snippet, installed: Mapping[str, str | None]) -> tuple[str, ...]:
+    """Name the declared dependencies that the installed versions do not satisfy."""
+    unmet = []
+    for pin in snippet.dependencies:
+        match = PIN.fullmatch(pin.strip())
+        assert match, "checked when the header was read"
+        version = installed.get(match["name"].lower())
+        if version is None:
+            unmet.append(f"{pin} is not installed")
+        elif match["spec"] and not versions.satisfies(version, match["spec"]):
+            unmet.append(f"{pin}, found {version}")
+    return tuple(unmet)
+
+
+def unmet_gates(snippet: Snippet, gates: Mapping[str, bool]) -> tuple[str, ...]:
+    """Name the gates of the snippet that do not hold; `cuda` excludes ROCm, `!cuda` needs its absence."""
+    return tuple(gate for gate in snippet.needs if gates.get(gate.lstrip("!"), False) == gate.startswith("!"))

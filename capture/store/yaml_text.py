@@ -1,0 +1,223 @@
+"""YAML as the handbook uses it: one writer, and a reader that refuses what the writer never writes."""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import json
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import yaml
+
+from capture import plain_data
+from capture.errors import CaptureError, Problem
+from capture.host.host import Host
+from capture.record import record
+from capture.record.record import Record
+
+CONFLICT = re.compile(r"^(<{7}|={7}|>{7}|\|{7})( |$)", re.MULTILINE)
+NUMBER = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?|0o[0-7]+")  # of YAML 1.2
+LINE_END = re.compile(r"[\r\x85\u2028\u2029]")
+# Fields of which every record has a value of its own, and tables that stand on one line.
+OWN = frozenset(["snippet", "source_sha256", "content_sha256", "stdout", "stderr", "diagnostics"])
+FLOWS = frozenset(["gates", "threads", "packages", "limits", "runs", "conditions"])
+END = "\n...\n"
+PARSER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+PLAIN: Any = yaml.SafeLoader("")  # resolves plain scalars as YAML 1.1 does, so that `no` reads as a bool and is refused
+
+
+class FlowMapping(dict[str, Any]):
+    """A mapping written on one line, for short tables such as gates."""
+
+
+class Dumper(yaml.SafeDumper):
+    """The one writer: pure Python, so that bytes do not depend on libyaml being there."""
+
+    def ignore_aliases(self, data: Any) -> bool:
+        """Write every value in full; records need no anchors."""
+        return True
+
+    def analyze_scalar(self, scalar: str) -> Any:
+        """Let a literal block hold tabs, for which PyYAML would give up the block and escape everything."""
+        if "\n" not in scalar or "\t" not in scalar:
+            return super().analyze_scalar(scalar)
+        analysis = super().analyze_scalar(scalar.replace("\t", " "))
+        analysis.scalar = scalar
+        analysis.allow_flow_plain = analysis.allow_block_plain = False
+        return analysis
+
+
+def represent_text(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
+    """Write several lines as a literal block, unless a line starts with a tab, which YAML would misread.
+
+    What YAML 1.1 reads as another type PyYAML quotes itself; what only YAML 1.2 does is quoted here, and so are
+    line ends other than `\\n`, which PyYAML writes as they are and every parser reads as a blank.
+    """
+    style = "'" if NUMBER.fullmatch(text) else None
+    if LINE_END.search(text):
+        style = '"'
+    elif "\n" in text:
+        style = '"' if text.startswith("\t") or "\n\t" in text else "|"
+    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style)
+
+
+def represent_flow(dumper: yaml.SafeDumper, data: FlowMapping) -> yaml.MappingNode:
+    """Write a short mapping on one line."""
+    return dumper.represent_mapping("tag:yaml.org,2002:map", data, flow_style=True)
+
+
+Dumper.add_representer(str, represent_text)
+Dumper.add_representer(FlowMapping, represent_flow)
+
+
+def dump(data: Mapping[str, Any]) -> str:
+    """Return the YAML text of plain data; the same bytes on every platform."""
+    return yaml.dump(
+        dict(data), Dumper=Dumper, sort_keys=False, allow_unicode=True, default_flow_style=False, width=2**30
+    )
+
+
+def record_text(item: Record) -> str:
+    """Return the exact text of a record's file.
+
+    It is written part by part: what a host says of itself stands in each of its records, and is dumped once.
+    """
+    plain = record.encode(item)
+    written = [
+        dump({name: plain[name] for name in names})
+        if own
+        else "".join(part(name, json.dumps(plain[name])) for name in names)
+        for own, names in itertools.groupby(plain, OWN.__contains__)
+    ]
+    text = "".join(written)
+    # A field that ends in blank lines ends its document with a mark, which belongs at the end of the file alone.
+    whole = END not in text.removesuffix(END)
+    return text if whole else dump({name: flowing(name, value) for name, value in plain.items()})
+
+
+@functools.lru_cache(maxsize=1024)
+def part(name: str, value: str) -> str:
+    """Return the text of a field that other records have in common, given as JSON."""
+    return dump({name: flowing(name, json.loads(value))})
+
+
+def flowing(name: str, data: Any) -> Any:
+    """Return the value of a field with its short tables on one line."""
+    if name in FLOWS:
+        return FlowMapping(data)
+    if name in ("environment", "elided"):
+        return {inner: FlowMapping(of) if inner in FLOWS or name == "elided" else of for inner, of in data.items()}
+    return data
+
+
+def host_text(item: Host) -> str:
+    """Return the exact text of a host's file."""
+    return dump(plain_data.encode(item))
+
+
+def load(text: str, path: str, advice: str = "") -> tuple[Any, dict[str, int]]:
+    """Return plain data and the line of each dotted field.
+
+    Raises CaptureError at path:line for anything but one plain document: cut or broken YAML, conflict markers,
+    duplicate keys, anchors, aliases, tags. `advice` says what to do about it.
+    """
+    marker = CONFLICT.search(text)
+    if marker:
+        line = text.count("\n", 0, marker.start()) + 1
+        raise CaptureError(Problem(path, line, f"conflict marker{advice}", "conflict"))
+    try:
+        events = iter(list(yaml.parse(text, Loader=PARSER)))
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        line = mark.line + 1 if mark else 0
+        raise CaptureError(
+            Problem(path, line, f"not valid YAML: {error.problem or error.context}{advice}", "yaml")
+        ) from error
+    except yaml.YAMLError as error:  # a control character, named without its position
+        raise CaptureError(Problem(path, 0, f"not valid YAML: {str(error).splitlines()[0]}{advice}", "yaml")) from error
+    return Reader(events, path, advice).document()
+
+
+class Reader:
+    """Builds plain data from parser events, so that every refusal has a line."""
+
+    def __init__(self, events: Iterator[Any], path: str, advice: str) -> None:
+        self.events, self.path, self.advice = events, path, advice
+        self.lines: dict[str, int] = {}
+
+    def refuse(self, event: Any, message: str, rule: str = "yaml") -> CaptureError:
+        """Return the error for an event."""
+        return CaptureError(Problem(self.path, self.line(event), f"{message}{self.advice}", rule))
+
+    @staticmethod
+    def line(event: Any) -> int:
+        """Return the line, counted from 1, on which an event starts."""
+        number: int = event.start_mark.line
+        return number + 1
+
+    def document(self) -> tuple[Any, dict[str, int]]:
+        """Read exactly one document."""
+        next(self.events)
+        event = next(self.events)
+        if not isinstance(event, yaml.DocumentStartEvent):
+            raise CaptureError(Problem(self.path, 1, f"the file is empty{self.advice}", "yaml"))
+        data = self.node(next(self.events), "", 0)
+        next(self.events)
+        event = next(self.events)
+        if not isinstance(event, yaml.StreamEndEvent):
+            raise self.refuse(event, "a second document in the file")
+        return data, self.lines
+
+    def node(self, event: Any, where: str, depth: int) -> Any:
+        """Build one node; `where` is its dotted name."""
+        if isinstance(event, yaml.AliasEvent) or event.anchor is not None:
+            raise self.refuse(event, "anchors and aliases are not allowed", "anchor")
+        if depth > 20:
+            raise self.refuse(event, "nested too deeply")
+        scalar = isinstance(event, yaml.ScalarEvent)
+        if event.tag is not None and not (scalar and event.tag == "!"):
+            raise self.refuse(event, f"tags are not allowed ({event.tag})")
+        if where not in self.lines:
+            self.lines[where] = self.line(event)
+        if scalar:
+            return self.scalar(event)
+        if isinstance(event, yaml.SequenceStartEvent):
+            items: list[Any] = []
+            while not isinstance(item := next(self.events), yaml.SequenceEndEvent):
+                items.append(self.node(item, f"{where}[{len(items)}]", depth + 1))
+            return items
+        result: dict[Any, Any] = {}
+        seen: dict[Any, int] = {}
+        while not isinstance(key_event := next(self.events), yaml.MappingEndEvent):
+            if not isinstance(key_event, yaml.ScalarEvent):
+                raise self.refuse(key_event, "a key must be plain text")
+            key = self.node(key_event, f"{where}.?", depth + 1)
+            line = self.line(key_event)
+            if key in seen:
+                raise self.refuse(key_event, f'key "{key}" is here and on line {seen[key]}', "duplicate-key")
+            seen[key] = line
+            name = f"{where}.{key}" if where else str(key)
+            self.lines[name] = line
+            result[key] = self.node(next(self.events), name, depth + 1)
+        return result
+
+    def scalar(self, event: yaml.ScalarEvent) -> Any:
+        """Resolve a plain scalar as YAML 1.1 does; quoted and block ones are text."""
+        if not event.implicit[0]:
+            return event.value
+        try:
+            return plain(event.value)
+        except (yaml.YAMLError, ValueError, OverflowError, KeyError) as error:
+            raise self.refuse(event, f"cannot read {event.value[:40]!r}") from error
+
+
+@functools.lru_cache(maxsize=4096)  # field names and most words come again in every record
+def plain(text: str) -> Any:
+    """Resolve a plain scalar as YAML 1.1 does; all its types are immutable."""
+    tag: str = PLAIN.resolve(yaml.ScalarNode, text, (True, False))
+    if tag == "tag:yaml.org,2002:str":
+        return text
+    # The constructor itself: `construct_object` would remember every scalar for ever.
+    return yaml.SafeLoader.yaml_constructors[tag](PLAIN, yaml.ScalarNode(tag, text))

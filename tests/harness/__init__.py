@@ -1,0 +1,1 @@
+"""What tests share: small handbooks, hosts and hardware texts, a served site, a browser."""

@@ -1,0 +1,195 @@
+"""Small handbooks in temporary folders: snippets, hosts and records as the tool writes them, pages, the real site."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from capture import store
+from capture.errors import Problem
+from capture.host import host as hosts_module
+from capture.host.environment import Environment
+from capture.host.host import Accelerator, Cpu, Host, Kind
+from capture.record import record as records_module
+from capture.record.record import Record, Runs
+from capture.site.markdown import page_check as pages_module
+from capture.site.markdown import page_in_progress
+from capture.site.model import site
+from capture.store import cache as store_cache
+from capture.store import catalogue
+from capture.store.catalogue import Catalogue
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+CURRENT = "c" * 64  # stands for the digest of the snippet as it is
+STALE = "5" * 64
+GATES = {"cuda": False, "rocm": False, "mps": False, "xpu": False, "xla": False}
+
+
+@dataclass(frozen=True)
+class Handbook:
+    """A handbook on disk."""
+
+    root: Path
+
+    @property
+    def book(self) -> store.Handbook:
+        return store.Handbook(self.root)
+
+    def catalogue(self) -> Catalogue:
+        return catalogue.read(self.book)
+
+    def write(self, path: str, text: str) -> Path:
+        """Write a file of the handbook, as it is."""
+        file = self.root / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(text.encode("utf-8"))
+        return file
+
+    def keep(self, item: Record) -> Record:
+        """Write a record; `CURRENT` becomes the digest of its snippet, and the content digest is filled in."""
+        if item.source_sha256 == CURRENT:
+            found = store.read_snippets(self.book)[0].get(item.snippet)
+            item = replace(item, source_sha256=found.digest if found else "0" * 64)
+        item = records_module.sealed(item)
+        store.write_record(self.book, item)
+        return item
+
+    def mkdocs(self, *arguments: str, env: Mapping[str, str] | None = None) -> subprocess.CompletedProcess[str]:
+        """Run MkDocs in this handbook and return what it said."""
+        ours = ("CAPTURE_", "HANDBOOK_")
+        inherited = {
+            name: value
+            for name, value in os.environ.items()
+            if not name.startswith(ours) or name == store_cache.VARIABLE
+        }
+        env = inherited | {"NO_MKDOCS_2_WARNING": "1"} | dict(env or {})
+        return subprocess.run(
+            [sys.executable, "-m", "mkdocs", *arguments],
+            cwd=self.root, env=env, capture_output=True, text=True, timeout=120, check=False,
+        )  # fmt: skip
+
+    def page(self, text: str, path: str = "docs/index.md") -> tuple[str, list[Problem]]:
+        """Render a page as MkDocs would, without MkDocs; return its HTML and its problems."""
+        config = store.read_site_config(self.book)
+        page_in_progress.enter(
+            site.of(self.catalogue(), site.settings(config)), page_in_progress.Page(path, text, "../")
+        )
+        try:
+            html: str = pages_module.markdown_of(config).convert(pages_module.without_front_matter(text))
+        except BaseException:
+            page_in_progress.leave("")
+            raise
+        return html, page_in_progress.leave(html)
+
+    def build(self, env: Mapping[str, str] | None = None) -> subprocess.CompletedProcess[str]:
+        """Build the site strictly, into `site/`; with --quiet MkDocs would count no warning."""
+        return self.mkdocs("build", "--strict", env=env)
+
+    def html(self, page: str) -> str:
+        """Return a built page, such as `instruments/index.html`."""
+        return (self.root / "site" / page).read_text("utf-8")
+
+
+def script(body: str, **options: Any) -> str:
+    """Return a snippet: a body, and a header of its options (`values`, `claims`, `compare` and `env` are tables)."""
+    options = {"title": "A title", **options}
+    dependencies = toml(options.pop("dependencies", ["torch>=2.2"]))
+    plain = [f"# {name} = {toml(value)}" for name, value in options.items() if not isinstance(value, dict)]
+    lines = ["# /// script", '# requires-python = ">=3.11"', f"# dependencies = {dependencies}", "#"]
+    lines += ["# [tool.capture]", *plain]
+    for name, table in options.items():
+        if isinstance(table, dict):
+            lines += ["#", f"# [tool.capture.{name}]", *(f"# {key} = {toml(value)}" for key, value in table.items())]
+    return "\n".join([body.rstrip("\n"), "", *lines, "# ///", ""])
+
+
+def toml(value: object) -> str:
+    """Return a value as TOML writes it."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(toml(item) for item in value)}]"
+    if isinstance(value, dict):
+        return "{ " + ", ".join(f"{key} = {toml(item)}" for key, item in value.items()) + " }"
+    if isinstance(value, str):
+        return f"'{value}'" if "'" not in value else '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'
+    return str(value)
+
+
+def host(label: str = "epyc", title: str = "EPYC, AVX2", kind: Kind = "cpu", **cpu: Any) -> Host:
+    """Return a host with its fingerprint; keywords change its CPU."""
+    facts: dict[str, Any] = {
+        "vendor": "AMD", "model": "AMD EPYC", "family": 25, "model_number": 1, "stepping": 1, "part": None,
+        "isa": "AVX2", "bf16": False, "amx": False, "vnni": False, "count": 2,
+    }  # fmt: skip
+    devices = () if kind == "cpu" else (Accelerator(kind, title, 143771, "9.0", 1),)
+    return hosts_module.identified(
+        Host(
+            schema=hosts_module.SCHEMA, label=label, title=title, kind=kind, arch="x86_64", cpu=Cpu(**facts | cpu),
+            accelerators=devices, memory_gib=24, virtualization="kvm", reasons={"cpu.part": "only ARM has it"},
+            fingerprint="",
+        )
+    )  # fmt: skip
+
+
+def record(snippet: str, label: str = "epyc", stdout: str = "out\n", **changes: Any) -> Record:
+    """Return a record; keywords change its fields, and `torch`, `gates`, `chip`… those of its environment."""
+    environment: dict[str, Any] = {
+        "chip": "AMD EPYC, AVX2, 2 vCPU (virtual machine)", "os": "Debian 12, Linux 6.18, x86_64", "python": "3.11.7",
+        "torch": "2.13.0+cpu", "cuda_build": None, "cpu_capability": "AVX2", "driver": None, "gates": GATES,
+        "threads": {"intra": 2, "inter": 2}, "packages": {},
+    }  # fmt: skip
+    environment |= {name: changes.pop(name) for name in list(changes) if name in (*environment, "limits")}
+    fields: dict[str, Any] = {
+        "schema": records_module.SCHEMA, "snippet": snippet, "source_sha256": CURRENT, "host": label,
+        "captured": "2026-11-29", "environment": Environment(**environment), "upstream": {},
+        "runs": Runs(2, agree=True), "status": "ok", "exit_code": 0, "normalized": (), "content_sha256": "0" * 64,
+        "stdout": stdout, "stderr": "",
+    }  # fmt: skip
+    return records_module.sealed(Record(**fields | changes))
+
+
+def config(default_host: str | None, pages: Iterable[str], notebooks: Iterable[str] = ()) -> str:
+    """Return the real mkdocs.yml with another nav, default host and notebooks, and nothing that moved."""
+    text = (REPOSITORY / "mkdocs.yml").read_text("utf-8")
+    text = re.sub(r"^nav:\n(?:[ \-#].*\n|\n)*", "", text, flags=re.MULTILINE)
+    text = re.sub(r"^    default_host: .*$", f"    default_host: {default_host or 'none'}", text, flags=re.MULTILINE)
+    text = re.sub(r"^    notebooks: .*$", f"    notebooks: {list(notebooks)}", text, flags=re.MULTILINE)
+    text = re.sub(r"^  moved:\n(?:    .*\n)+", "  moved: {}\n", text, flags=re.MULTILINE)
+    return text + "\nnav:\n" + "".join(f"  - {page}\n" for page in pages)
+
+
+def make_handbook(
+    folder: Path,
+    snippets: Mapping[str, str] | None = None,
+    hosts: Iterable[Host] | None = None,
+    records: Iterable[Record] = (),
+    pages: Mapping[str, str] | None = None,
+    default_host: str | None = None,
+    notebooks: Iterable[str] = (),
+) -> Handbook:
+    """Write a handbook into a folder and return it; the first host is the default one unless another is named."""
+    pages = {"index.md": "# Start\n\nHello.\n"} if pages is None else pages
+    hosts = [host()] if hosts is None else list(hosts)
+    handbook = Handbook(folder)
+    handbook.write("mkdocs.yml", config(default_host or (hosts[0].label if hosts else None), pages, notebooks))
+    shutil.copytree(REPOSITORY / "hooks", folder / "hooks", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(REPOSITORY / "overrides", folder / "overrides")
+    shutil.copytree(REPOSITORY / "docs" / "assets", folder / "docs" / "assets")
+    (folder / "snippets").mkdir(exist_ok=True)
+    for snippet_id, text in (snippets or {}).items():
+        handbook.write(f"snippets/{snippet_id}.py", text)
+    for item in hosts:
+        store.write_host(handbook.book, item)
+    for item in records:
+        handbook.keep(item)
+    for path, text in pages.items():
+        handbook.write(f"docs/{path}", text)
+    return handbook

@@ -1,0 +1,153 @@
+"""Two states of a small handbook: in two folders for the rules, in a git repository for the command."""
+
+from __future__ import annotations
+
+import atexit
+import functools
+import shutil
+import tempfile
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from capture import store
+from capture.check import rules
+from capture.host.host import Host
+from capture.record.record import Record
+from capture.review import handbook_changes
+from capture.review.handbook_changes import Changes
+from capture.review.record_change import Change
+from harness.checks import edit
+from harness.handbooks import Handbook, record, script
+from harness.handbooks import host as make_host
+from harness.project import Run
+from harness.repositories import GIT, Repository
+
+PLAIN = script('print("a 1")')
+OTHER = script('print("a 2")')
+RECORD = "docs/captures/epyc/a/one.yaml"
+HOME = "/home/" + "sam/model"
+SPEED = {
+    "timing": True,
+    "values": {"slowdown": r"slowdown +([\d.]+|nan|inf)x"},
+    "compare": {"ratio": {"slowdown": 3.0}},
+}
+TIMING = script("print(1)", **SPEED)
+
+
+def side(
+    folder: Path,
+    snippets: Mapping[str, str],
+    records: Iterable[Record] = (),
+    hosts: Iterable[Host] | None = None,
+) -> Handbook:
+    """Write one state of a handbook, without a site, and return it."""
+    book = Handbook(folder)
+    book.write("mkdocs.yml", "site_name: test\n")
+    (folder / "snippets").mkdir(parents=True, exist_ok=True)
+    for key, text in snippets.items():
+        book.write(f"snippets/{key}.py", text)
+    for item in [make_host()] if hosts is None else hosts:
+        store.write_host(book.book, item)
+    for one in records:
+        book.keep(one)
+    return book
+
+
+def compared(base: Handbook, head: Handbook) -> Changes:
+    """Compare two states as the command does."""
+    old, new = base.catalogue(), head.catalogue()
+    problems, known = (rules.check(cat, (), ()).problems for cat in (new, old))
+    return handbook_changes.between(old, new, ("base", "head"), problems, known)
+
+
+def claiming(holds: str, name: str = "small", **options: Any) -> str:
+    """Return the plain snippet with a claim about its value."""
+    claim = {name: {"says": "it is small", "holds": holds}}
+    return script('print("a 1")', **{"values": {"a": r"a (\d+)"}, **options}, claims=claim)
+
+
+def states(folder: Path, base: dict[str, Any], head: dict[str, Any]) -> tuple[Handbook, Handbook, Changes]:
+    """Write two states, one snippet with one record unless said otherwise, and compare them."""
+    usual: dict[str, Any] = {"snippets": {"a/one": PLAIN}, "records": [record("a/one", stdout="a 1\n")]}
+    old, new = (side(folder / name, **{**usual, **given}) for name, given in (("base", base), ("head", head)))
+    return old, new, compared(old, new)
+
+
+def between(folder: Path, base: dict[str, Any], head: dict[str, Any]) -> Changes:
+    """Return the changes between two states."""
+    return states(folder, base, head)[2]
+
+
+def damaged(folder: Path, path: str, old: str, new: str) -> Changes:
+    """Return the changes where one file of the new state was edited by hand."""
+    base, head, _ = states(folder, {}, {})
+    edit(head, path, old, new)
+    return compared(base, head)
+
+
+def kinds(found: Changes) -> dict[str, str]:
+    """Return the class of each change by its capture."""
+    return {f"{item.snippet} on {item.host}": item.kind for item in found.records}
+
+
+def only(found: Changes) -> Change:
+    """Return the one change."""
+    (change,) = found.records
+    return change
+
+
+class Compared(Repository):
+    """A handbook in a git repository of its own, at its top or in a folder of it."""
+
+    def __init__(self, root: Path, top: Path | None = None) -> None:
+        root.mkdir(parents=True, exist_ok=True)
+        super().__init__(root, top)
+        self.git("init", "-q", "-b", "main", str(self.top))
+
+    def put(self, item: Record | Host) -> None:
+        """Store a host, or a record of the snippet as it is."""
+        if isinstance(item, Host):
+            store.write_host(self.book, item)
+        else:
+            Handbook(self.root).keep(item)
+
+    def identity(self, name: str) -> str:
+        """Return the object of a revision or a path in one."""
+        return self.git("rev-parse", name).strip()
+
+    def diff(self, *arguments: str, **options: Any) -> Run:
+        """Run `capture diff`; whatever it says, it writes nothing."""
+        result = self.capture("diff", *arguments, env=GIT, **options)
+        assert result.untouched, (result.changed, result.added, result.removed)
+        assert "Traceback" not in result.text
+        return result
+
+
+def fill(book: Compared) -> None:
+    """Write one snippet, one host and one record."""
+    book.write("snippets/a/one.py", PLAIN)
+    book.put(make_host())
+    book.put(record("a/one", stdout="a 1\n"))
+
+
+def upgraded(book: Compared) -> None:
+    """Capture with another torch, which prints something else."""
+    book.put(record("a/one", stdout="a 2\n", torch="2.14.1+cpu"))
+
+
+@functools.cache
+def committed() -> Path:
+    """Return a repository with one commit, made once."""
+    folder = Path(tempfile.mkdtemp(prefix="repository-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    book = Compared(folder)
+    fill(book)
+    book.commit()
+    return folder
+
+
+def copy(folder: Path) -> Compared:
+    """Return a copy of it."""
+    shutil.copytree(committed(), folder)
+    return Compared(folder)

@@ -1,0 +1,169 @@
+"""What moved: old addresses lead to the page and to the section, and none that was published is lost."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from harness.browsers import chromium, serve, wait
+from harness.executions import case
+from harness.handbooks import Handbook, make_handbook
+
+from capture.site.page import moved_addresses
+
+PAGES = {
+    "index.md": "# Start\n",
+    "mixed/autocast.md": "# Autocast\n\n## Inference\n\nHere.\n\n## Training\n\nThere.\n",
+    "mixed/casts.md": "# Casts\n\n## One cast\n\nHere.\n",
+}
+ANCHORS = {"/": ["start"], "/mixed/autocast/": ["inference", "training"], "/mixed/casts/": ["one-cast"]}
+PUBLISHED = ("/", "/precision/autocast/", "/precision/autocast/#training", "/precision/autocast/#all-casts")
+REDIRECTS = "precision/autocast.md: mixed/autocast.md#inference"
+SECTIONS = "precision/autocast.md#all-casts: mixed/casts.md#one-cast"
+
+
+def moves(pages: str = REDIRECTS, sections: str = SECTIONS) -> moved_addresses.Moves:
+    """Return moves as mkdocs.yml writes them, one a line."""
+    return moved_addresses.moves(*(dict(line.split(": ") for line in text.splitlines()) for text in (pages, sections)))
+
+
+def make(folder: Path, redirects: str = REDIRECTS, sections: str = SECTIONS, listed: tuple[str, ...] = ()) -> Handbook:
+    """Write a handbook in which something moved."""
+    book = make_handbook(folder, pages=PAGES)
+    text = (folder / "mkdocs.yml").read_text("utf-8")
+    for key, lines in (("redirect_maps", redirects), ("moved", sections)):
+        (line,) = [line for line in text.splitlines() if line.strip() == f"{key}: {{}}"]
+        indent = " " * (len(line) - len(line.lstrip()) + 2)
+        entries = "\n".join(indent + entry for entry in lines.splitlines())
+        text = text.replace(line, f"{line.removesuffix(' {}')}\n{entries}" if lines else line)
+    book.write("mkdocs.yml", text)
+    if listed:
+        book.write("published.txt", "".join(f"{place}\n" for place in listed))
+    return book
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("/mixed/casts/", "/mixed/casts/"),
+        ("/mixed/casts/#one-cast", "/mixed/casts/#one-cast"),
+        ("/mixed/casts/#gone", None),
+        ("/precision/autocast/", "/mixed/autocast/#inference"),
+        ("/precision/autocast/#training", "/mixed/autocast/#training"),
+        ("/precision/autocast/#all-casts", "/mixed/casts/#one-cast"),
+        # A page that became a section: what had no name of its own there is in that section.
+        ("/precision/autocast/#other", "/mixed/autocast/#inference"),
+        ("/never/", None),
+    ],
+)
+def test_where_an_old_address_leads(old: str, new: str | None) -> None:
+    """To itself, to the section of the same name, to the one that is named, or nowhere."""
+    assert moved_addresses.leads(old, moves(), ANCHORS) == new
+
+
+def test_a_section_that_the_new_page_lacks_is_lost() -> None:
+    """The top of a page is not the section."""
+    assert moved_addresses.leads("/a/#gone", moves("a.md: mixed/casts.md", ""), ANCHORS) is None
+
+
+@pytest.mark.parametrize(
+    ("start", "place", "seen"),
+    [
+        ("/", "/a/b/", "a/b/"),
+        ("/a/b/", "/", "../../"),
+        ("/a/b/", "/a/c/#d", "../c/#d"),
+        ("/a/", "/a/#d", "./#d"),
+        ("/a/", "https://example.org/x#y", "https://example.org/x#y"),
+    ],
+)
+def test_addresses_are_relative(start: str, place: str, seen: str) -> None:
+    """A site works in any folder of a server."""
+    assert moved_addresses.relative(start, place) == seen
+
+
+@pytest.mark.parametrize(
+    ("redirects", "sections", "listed", "message"),
+    [
+        (
+            "",
+            "",
+            ("/", "/old/"),
+            "published.txt:2: /old/ was published and leads nowhere now; name its new place under",
+        ),
+        ("", "", ("/mixed/casts/#two",), "published.txt:1: /mixed/casts/#two was published and leads nowhere now"),
+        (REDIRECTS, "mixed/casts.md#one-cast: mixed/autocast.md#training", (), "#one-cast still stands on its page"),
+        (REDIRECTS, "gone.md#a: mixed/autocast.md#training", (), "the page of /gone/#a is gone"),
+        (REDIRECTS, "precision/autocast.md#a: mixed/casts.md#no", (), "leads to /mixed/casts/#no, which is not there"),
+        ("mixed/casts.md: mixed/autocast.md", "", (), "redirect_maps: /mixed/casts/ still stands"),
+        ("", "mixed/casts.md: mixed/autocast.md", (), "extra.moved: write each line as"),
+        ("old.md: gone.md", "", (), "Redirect target 'gone.md' does not exist!"),
+    ],
+)
+def test_a_lost_address_fails_a_strict_build(
+    tmp_path: Path, redirects: str, sections: str, listed: tuple[str, ...], message: str
+) -> None:
+    """The log says which address, and where its new place is to be named."""
+    done = make(tmp_path, redirects, sections, listed).build()
+    assert done.returncode == 1
+    assert message in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_addresses_are_added_and_never_taken_out(tmp_path: Path) -> None:
+    """What make published writes holds every page and section beside all that was there."""
+    book = make(tmp_path, listed=PUBLISHED)
+    done = book.build(env={"CAPTURE_ADDRESSES": "add"})
+    assert done.returncode == 0, done.stderr
+    lines = (tmp_path / "published.txt").read_text("utf-8").splitlines()
+    assert lines == sorted({*lines, *PUBLISHED})
+    assert {"/mixed/casts/", "/mixed/casts/#one-cast", "/mixed/autocast/#training"} <= set(lines)
+
+
+def test_an_address_cannot_leave_the_script_of_a_redirect() -> None:
+    """What mkdocs.yml names is text there too."""
+    html = moved_addresses.stub("/old/", moved_addresses.moves({"old.md": "https://example.org/</script><b>"}, {}), (), {})
+    assert html.count("</script>") == 1
+    assert "<b>" not in html
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    """One Chromium for all addresses."""
+    driver = chromium(tmp_path_factory.mktemp("profile"))
+    yield driver
+    driver.quit()
+
+
+@pytest.fixture(scope="module")
+def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A site in a folder of its server, in which a page moved and a section left a page that still stands."""
+    folder = tmp_path_factory.mktemp("server")
+    book = make(folder / "book", sections=f"{SECTIONS}\nmixed/autocast.md#export: mixed/casts.md#one-cast")
+    assert book.build().returncode == 0
+    (folder / "www").mkdir()
+    (folder / "book/site").rename(folder / "www/handbook")
+    server = serve(folder / "www")
+    yield f"http://127.0.0.1:{server.server_port}/handbook/"
+    server.shutdown()
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("precision/autocast/", "mixed/autocast/#inference"),
+        ("precision/autocast/#training", "mixed/autocast/#training"),
+        ("precision/autocast/#all-casts", "mixed/casts/#one-cast"),
+        ("precision/autocast/index.html#all-casts", "mixed/casts/#one-cast"),
+        ("mixed/autocast/#export", "mixed/casts/#one-cast"),
+    ],
+)
+@case("site-moved")
+def test_an_old_address_reaches_its_section(browser: Any, address: str, case: str, old: str, new: str) -> None:
+    """With and without a section, from a page that is gone and from one that still stands."""
+    browser.get("about:blank")
+    browser.get(address + old)
+    wait(lambda: browser.current_url == address + new)
+    assert browser.execute_script("return document.querySelector(location.hash).matches('h2')")
