@@ -78,10 +78,10 @@ def carried(text: str) -> Iterator[tuple[str, set[str]]]:
 def read_tests(folder: Path, ids: Mapping[str, Case]) -> dict[str, list[str]]:
     """Return the tests, as `file::function`, that carry each id."""
     tests: dict[str, list[str]] = {name: [] for name in ids}
-    for path in sorted(folder.glob("test_*.py")):
+    for path in sorted(folder.rglob("test_*.py")):
         for function, found in carried(path.read_text("utf-8")):
             for name in found & tests.keys():
-                tests[name].append(f"{path.name}::{function}")
+                tests[name].append(f"{path.relative_to(folder).as_posix()}::{function}")
     return tests
 
 

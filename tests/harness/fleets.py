@@ -28,11 +28,11 @@ from harness.project import Project, Run, environment, until
 PASTED = """
 import os, sys
 if any("capture.run.fleet.worker_tasks" in part for part in sys.orig_argv):
-    from capture.fleet import agent
-    from capture.probe import cpu, facts
+    from capture.run.fleet import worker_tasks
+    from capture.host.probe import cpu, facts
     facts.read_cpu = lambda: cpu.parse_cpuinfo(os.environ["PASTED_CPU"], "x86_64")
     facts.system.read_virtualization = lambda: ("kvm", "pasted")
-    agent.machine = lambda salt: os.environ["PASTED_MACHINE"]
+    worker_tasks.machine = lambda salt: os.environ["PASTED_MACHINE"]
 """
 CPUS = {"epyc": texts.AMD_VM, "xeon": texts.SAPPHIRE_RAPIDS, "alder": texts.ALDER_LAKE}
 

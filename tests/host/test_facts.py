@@ -138,7 +138,7 @@ def test_a_user_without_account_or_home(case):
     code = """
 import os, sys
 sys.path[:0] = sys.argv[1:]
-import test_probe_facts as tests
+import test_facts as tests
 from capture.host.probe import facts, torch_probe
 for name in ("LOGNAME", "USER", "LNAME", "USERNAME", "HOME"):
     os.environ.pop(name, None)
@@ -147,7 +147,7 @@ host = facts.probe_host("x", tests.torch()).host
 print(facts.environment(host, tests.torch(), []).chip)
 print(torch_probe.shown_path("~/python"))
 """
-    folders = [str(Path(__file__).parent), str(Path(facts.__file__).parents[2])]
+    folders = [str(Path(__file__).parent), str(Path(__file__).parents[1]), str(Path(facts.__file__).parents[2])]
     done = subprocess.run([sys.executable, "-c", code, *folders], capture_output=True, text=True, check=False)
     assert done.stderr == ""
     assert done.stdout.splitlines()[1] == "~/python"

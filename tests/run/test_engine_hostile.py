@@ -174,10 +174,10 @@ def test_memory_of_children_counts(tmp_path: Path) -> None:
 def test_kernel_kill_for_memory_is_told_from_other_kills(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """SIGKILL while the kernel counts a kill for lack of memory is out_of_memory, otherwise a crash."""
     counts = iter([3, 4])
-    monkeypatch.setattr(fresh.processes, "kernel_memory_kills", lambda: next(counts))
+    monkeypatch.setattr(fresh.process_family, "kernel_memory_kills", lambda: next(counts))
     code = "import os\nos.kill(os.getpid(), 9)"
     assert contract.status(execute(tmp_path, code), 0) == "out_of_memory"
-    monkeypatch.setattr(fresh.processes, "kernel_memory_kills", lambda: 4)
+    monkeypatch.setattr(fresh.process_family, "kernel_memory_kills", lambda: 4)
     assert contract.status(execute(tmp_path, code), 0) == "crashed"
 
 

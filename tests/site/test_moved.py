@@ -123,7 +123,9 @@ def test_addresses_are_added_and_never_taken_out(tmp_path: Path) -> None:
 
 def test_an_address_cannot_leave_the_script_of_a_redirect() -> None:
     """What mkdocs.yml names is text there too."""
-    html = moved_addresses.stub("/old/", moved_addresses.moves({"old.md": "https://example.org/</script><b>"}, {}), (), {})
+    html = moved_addresses.stub(
+        "/old/", moved_addresses.moves({"old.md": "https://example.org/</script><b>"}, {}), (), {}
+    )
     assert html.count("</script>") == 1
     assert "<b>" not in html
 

@@ -80,7 +80,7 @@ def test_missing_markdown_says_what_to_install(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("os.system", "names os.system; only objects of capture.render"),
+        ("os.system", "names os.system; only objects of capture.site"),
         ("capture.store.write_text", "only objects of"),
         ("capture.site.markdown.card_fence.nothing", "which does not exist"),
     ],

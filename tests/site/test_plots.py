@@ -191,7 +191,9 @@ def test_every_line_is_explained() -> None:
 def test_a_copy_in_markdown_has_the_table(book: Handbook) -> None:
     """Those who read no HTML get the numbers with their hosts and builds."""
     text = fence(BARS)
-    here = page_in_progress.enter(of(book.catalogue(), settings({})), page_in_progress.Page("docs/index.md", text, "./"), draws=False)
+    here = page_in_progress.enter(
+        of(book.catalogue(), settings({})), page_in_progress.Page("docs/index.md", text, "./"), draws=False
+    )
     copy = markdown_copy.copy(here, text)
     page_in_progress.leave("")
     assert "**Low & high**" in copy

@@ -25,7 +25,8 @@ from capture.site.plot.lane_steps import Step
 PRINT = """
 import sys
 sys.path[:0] = [{tests!r}]
-import pathlib, plots
+import pathlib
+from harness import plots
 print(plots.make(pathlib.Path({folder!r}), {body!r}).page(plots.fence({body!r}))[0])
 """
 
