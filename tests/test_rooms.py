@@ -8,8 +8,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from harness.handbooks import REPOSITORY
 from harness.absent import ALONE
+from harness.handbooks import REPOSITORY
 from harness.rooms import floor_of, room_of
 
 PACKAGE = REPOSITORY / "capture"

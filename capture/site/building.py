@@ -13,8 +13,8 @@ from typing import Any
 
 from capture import store
 from capture.site import compiled, helper, kept
-from capture.site.model import templates
 from capture.site.markdown.page_in_progress import Visit
+from capture.site.model import templates
 
 RARELY = 100_000  # objects made between two looks for garbage: a site is held whole, so there is little to find
 SPARE = 0.5  # pages kept beside those of the last build, as a part of their number: they are large

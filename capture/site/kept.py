@@ -14,11 +14,11 @@ from typing import Any
 
 from capture.errors import CaptureError
 from capture.site.card import card
-from capture.site.markdown import inline_value, page_check, fence_positions
-from capture.site.page import markdown_copy
-from capture.site.model import request
-from capture.site.table import table_fence
+from capture.site.markdown import fence_positions, inline_value, page_check
 from capture.site.markdown.page_in_progress import Visit
+from capture.site.model import request
+from capture.site.page import markdown_copy
+from capture.site.table import table_fence
 
 
 def facts(here: Visit, markdown: str) -> list[str] | None:

@@ -86,7 +86,7 @@ for name in ("autocast", "hand-cast"):
 # where = 'cpu.vendor == "AMD" and cpu.bf16'
 #
 # [tool.capture.claims.casting-costs]
-# says = "where the chip has bfloat16 arithmetic, casting by hand once is faster than autocast, which casts in every call"
+# says = "where the chip has bfloat16 arithmetic, casting by hand once beats autocast, which casts in every call"
 # holds = "handcast < autocast"
 # where = 'arch == "x86_64" and cpu.bf16'
 #

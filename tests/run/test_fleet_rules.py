@@ -7,12 +7,12 @@ import sys
 from pathlib import Path
 
 import pytest
+from harness.absent import ALONE
 from harness.fleets import probe
 from harness.handbooks import REPOSITORY
 from harness.project import Project
 from hypothesis import given
 from hypothesis import strategies as st
-from harness.absent import ALONE
 
 from capture.errors import CaptureError
 from capture.run.fleet import members, placement, trusted_address

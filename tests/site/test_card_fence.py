@@ -9,8 +9,8 @@ import pytest
 from harness.executions import case
 from harness.handbooks import GATES, host, make_handbook, record, script
 
-from capture.site.model import templates
 from capture.site.markdown.card_fence import formatter, validator
+from capture.site.model import templates
 
 SPEED = script(
     '"""Times."""\n\nprint("ratio 7.3x")\n\nprint("last")\n', title="Speed <b>", values={"ratio": r"ratio ([\d.]+)x"}

@@ -10,10 +10,10 @@ from pathlib import Path
 import jinja2
 import pytest
 from harness.handbooks import make_handbook
+from harness.project import until
 from mkdocs.config import load_config
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import Files
-from harness.project import until
 
 from capture import store
 from capture.site import compiled, helper

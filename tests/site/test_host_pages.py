@@ -12,9 +12,9 @@ from harness.handbooks import GATES, Handbook, host, make_handbook, record, scri
 
 from capture import store
 from capture.host.host import identified
-from capture.site.page import host_page
 from capture.site.markdown import page_check
 from capture.site.model import site
+from capture.site.page import host_page
 
 GAIN = script(
     'print("gain 2.0x")', values={"gain": r"gain ([\d.]+)x"},

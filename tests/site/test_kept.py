@@ -12,9 +12,9 @@ from harness.handbooks import Handbook, host, make_handbook, record, script
 from material.plugins.search.plugin import Parser
 
 from capture.site import helper, kept
-from capture.site.page import search_text
-from capture.site.model import site
 from capture.site.markdown import page_in_progress
+from capture.site.model import site
+from capture.site.page import search_text
 
 FORKS = pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
 PAGE = """# Page

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from harness.handbooks import STALE, host, make_handbook, record, script
 
-from capture.site.page import markdown_copy
-from capture.site.model import site
 from capture.site.markdown import page_in_progress
+from capture.site.model import site
+from capture.site.page import markdown_copy
 
 SPEED = script('print("ratio 7.3x")\n', title="Speed", values={"ratio": r"ratio ([\d.]+)x"})
 HOSTS = [host("epyc", "EPYC"), host("h200", "H200", "cuda")]

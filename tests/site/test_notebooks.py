@@ -13,8 +13,8 @@ from harness.handbooks import Handbook, host, record, script
 from harness.lessons import HOSTILE, SNIPPETS, cell, make, said, stream, text_of
 
 from capture.host.child_environment import PINS
-from capture.site.notebook.portable_markdown import unfolded
 from capture.site.model.output_text import printable
+from capture.site.notebook.portable_markdown import unfolded
 
 
 @pytest.fixture(scope="module")

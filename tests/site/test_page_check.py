@@ -7,12 +7,11 @@ import sys
 import pytest
 from harness.handbooks import host, make_handbook, record, script
 
-from capture.store import catalogue
 from capture import store
 from capture.errors import CaptureError
 from capture.site.markdown import page_check
 from capture.site.model import site
-from capture.store import PythonName, config_line, read_site_config
+from capture.store import PythonName, catalogue, config_line, read_site_config
 
 SPEED = script('print("ratio 7.3x")\n', values={"ratio": r"ratio ([\d.]+)x"})
 

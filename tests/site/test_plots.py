@@ -11,9 +11,9 @@ from harness.handbooks import REPOSITORY, STALE, Handbook, record
 from harness.plots import BARS, LANES, STEPS, fence, make, rows, texts
 
 from capture.site.markdown import page_check, page_in_progress
+from capture.site.model.site import of, settings
 from capture.site.page import markdown_copy
 from capture.site.plot import plot_spec
-from capture.site.model.site import of, settings
 
 
 @pytest.fixture

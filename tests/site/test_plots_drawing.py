@@ -11,16 +11,16 @@ from pathlib import Path
 
 import pytest
 from harness.handbooks import REPOSITORY, Handbook, record
+from harness.plots import BARS, LANES, fence, make, svg, texts
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from harness.plots import BARS, LANES, fence, make, svg, texts
 
 from capture.errors import CaptureError
 from capture.site.plot import bars_and_dots, lane_steps
 from capture.site.plot import svg as svg_module
+from capture.site.plot.lane_steps import Step
 from capture.site.plot.plot_data import Bar, Group, Plot
 from capture.site.plot.plot_fence import picture
-from capture.site.plot.lane_steps import Step
 
 PRINT = """
 import sys

@@ -6,9 +6,9 @@ import re
 
 from harness.handbooks import host, make_handbook, record, script
 
-from capture.store.catalogue import Catalogue
-from capture.site.page import similar_hosts
 from capture.site.model import site
+from capture.site.page import similar_hosts
+from capture.store.catalogue import Catalogue
 
 SNIPPET = script("print()\n")
 

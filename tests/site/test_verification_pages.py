@@ -11,11 +11,11 @@ from harness.handbooks import Handbook, host, make_handbook, record, script
 from harness.verifications import result, verified
 
 from capture import store
-from capture.record import verification
 from capture.errors import CaptureError
+from capture.record import verification
 from capture.record.record import Record
-from capture.site.model import site
 from capture.record.verification import Verification
+from capture.site.model import site
 
 VARIABLE = "HANDBOOK_VERIFICATION"
 SNIPPET = script('"""Proves it."""\n\nprint("out")\n', title="Speed")

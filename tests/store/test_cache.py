@@ -124,7 +124,7 @@ def test_another_tool_has_its_own_reading(book: Handbook, own_cache: Path, monke
     assert all(path.read_bytes().startswith(b"1" * 64) for path in kept(own_cache) if path.name != "checked")
 
 
-@pytest.mark.parametrize("name", ["check/rules.py", "site/templates/card.html.j2", "render/templates/new.html.j2"])
+@pytest.mark.parametrize("name", ["check/rules.py", "site/templates/card.html.j2", "site/templates/new.html.j2"])
 def test_an_edited_tool_is_another(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     """Its templates belong to it as well: what they made of a card is not what they make now."""
     copy = tmp_path / "capture"

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from capture.host.host import LOCAL
-from capture.site.model.card_view import Absence
-from capture.site.model.site import Site
-from capture.site.model.output_text import listed, named
-from capture.snippet.snippet import Snippet, unmet_gates
 from capture.record.state import State, gate_words
+from capture.site.model.card_view import Absence
+from capture.site.model.output_text import listed, named
+from capture.site.model.site import Site
+from capture.snippet.snippet import Snippet, unmet_gates
 
 # The question behind a gate, where it is one call that a reader can make.
 ASKS = {

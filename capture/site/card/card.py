@@ -6,14 +6,14 @@ import shlex
 
 from capture.host.host import LOCAL
 from capture.record.record import Record
+from capture.record.state import gate_words
 from capture.site.card import absence
-from capture.site.model.links import Links
-from capture.site.model.card_view import Card, Panel, Source
-from capture.site.model.request import Request
 from capture.site.card.result import judgements, result
+from capture.site.model.card_view import Card, Panel, Source
+from capture.site.model.links import Links
+from capture.site.model.request import Request
 from capture.site.model.site import Site
 from capture.snippet.snippet import Snippet
-from capture.record.state import gate_words
 
 
 def card(site: Site, request: Request, links: Links, uid: str, indexed: bool = True) -> Card:

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from capture.record import claims, record
-from capture.store.catalogue import unjudged
 from capture.errors import CaptureError, plural
+from capture.record import claims, record
 from capture.record.record import Record
-from capture.site.model import reproduced
-from capture.site.model.links import Links
-from capture.site.model.card_view import Badge, Fact, Failure, Gate, Rerun, Result, Verdict
-from capture.site.model.site import Site
-from capture.site.model.output_text import bounded, day, named
-from capture.snippet.snippet import Snippet
 from capture.record.state import State
+from capture.site.model import reproduced
+from capture.site.model.card_view import Badge, Fact, Failure, Gate, Rerun, Result, Verdict
+from capture.site.model.links import Links
+from capture.site.model.output_text import bounded, day, named
+from capture.site.model.site import Site
+from capture.snippet.snippet import Snippet
+from capture.store.catalogue import unjudged
 
 DEVICES = ("rocm", "mps", "xpu", "xla")
 ENDINGS = {

@@ -7,9 +7,9 @@ from typing import Any
 
 from capture.errors import CaptureError
 from capture.site.card import card
-from capture.site.model import templates, request
 from capture.site.markdown import page_in_progress
 from capture.site.markdown.page_in_progress import LOG, Visit
+from capture.site.model import request, templates
 
 
 def validator(_language: str, inputs: Mapping[str, str], options: dict[str, Any], _attrs: Any, _md: Any) -> bool:

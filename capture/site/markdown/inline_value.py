@@ -5,17 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from capture.record import claims
 from capture.errors import CaptureError
 from capture.host.host import LOCAL
+from capture.record import claims
 from capture.site.card import absence
-from capture.site.model import templates, request
-from capture.site.markdown import page_in_progress
 from capture.site.card.card import first_uid
+from capture.site.markdown import page_in_progress
+from capture.site.markdown.page_in_progress import LOG, Visit
+from capture.site.model import request, templates
+from capture.site.model.output_text import day
 from capture.site.model.request import ValueRequest
 from capture.site.model.site import Site
-from capture.site.model.output_text import day
-from capture.site.markdown.page_in_progress import LOG, Visit
 
 
 def formatter(source: str, _language: str, _class: str, md: Any) -> str:

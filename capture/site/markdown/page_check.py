@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import Any
 
 from capture import store
-from capture.store.catalogue import Catalogue
 from capture.errors import CaptureError, Problem
 from capture.host.host import LOCAL
 from capture.site.markdown import fence_positions, page_in_progress
 from capture.site.model import site
+from capture.store.catalogue import Catalogue
 
 # What a name in mkdocs.yml may be taken from: importing runs code, and strangers' pull requests are checked.
 TRUSTED = ("capture.site", "markdown", "material.extensions", "pymdownx", "pygments")

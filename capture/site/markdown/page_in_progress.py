@@ -21,11 +21,11 @@ from typing import Any
 
 from capture import store
 from capture.errors import Problem
+from capture.site.card.card import first_uid
 from capture.site.markdown import fence_positions
 from capture.site.model import site
-from capture.site.card.card import first_uid
-from capture.site.model.links import Links
 from capture.site.model.card_view import Card
+from capture.site.model.links import Links
 from capture.site.model.site import Site
 from capture.snippet.snippet import Snippet
 

@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from capture.errors import plural
 from capture.characters import bidi_controls, control_characters
+from capture.errors import plural
 
 PAGE_LIMIT = 20_000  # characters of one stream on a page; the record has the rest
 SEARCH_LIMIT = 2_000  # characters of one stream in the search index

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from capture import store
-from capture.record import verification
 from capture.errors import CaptureError, suggestion
 from capture.host.host import LOCAL
+from capture.record import verification
 from capture.record.record import Record, content_digest
+from capture.record.verification import Verification
 from capture.site.model.card_view import Rerun
 from capture.site.model.output_text import day
-from capture.record.verification import Verification
 
 SIZE_LIMIT = 64 * 1024 * 1024  # ten thousand records make some 4 MiB
 

@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from capture.store.catalogue import Catalogue
 from capture.errors import CaptureError, Problem, suggestion
 from capture.host.host import LOCAL
 from capture.snippet.snippet import Snippet
+from capture.store.catalogue import Catalogue
 
 OPTIONS = ("host", "show", "lines")
 SHOWS = ("source", "output", "both")

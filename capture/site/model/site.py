@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from capture.store import catalogue
 from capture import store
-from capture.store.catalogue import Catalogue
 from capture.errors import CaptureError, Problem, suggestion
 from capture.host.host import LOCAL
-from capture.site.model import reproduced
 from capture.record.state import State
 from capture.record.verification import Verification
+from capture.site.model import reproduced
+from capture.store import catalogue
+from capture.store.catalogue import Catalogue
 
 PUBLISH = "CAPTURE_PUBLISH"
 THIS_MACHINE = "this machine"

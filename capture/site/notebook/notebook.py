@@ -15,17 +15,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from capture.site.markdown import typed_figures
 from capture.errors import CaptureError
 from capture.site.card import card
-from capture.site.markdown import inline_value, page_check, fence_positions
-from capture.site.page import moved_addresses, markdown_copy
-from capture.site.model import request
-from capture.site.notebook.portable_markdown import marked, unfolded
-from capture.site.model.links import Links
-from capture.site.model.card_view import Card, Panel, Result
-from capture.site.model.output_text import Stream, printable
+from capture.site.markdown import fence_positions, inline_value, page_check, typed_figures
 from capture.site.markdown.page_in_progress import Visit
+from capture.site.model import request
+from capture.site.model.card_view import Card, Panel, Result
+from capture.site.model.links import Links
+from capture.site.model.output_text import Stream, printable
+from capture.site.notebook.portable_markdown import marked, unfolded
+from capture.site.page import markdown_copy, moved_addresses
 
 SET_UP = Path(__file__).parents[1] / "templates" / "alone.py.txt"
 Cell = dict[str, Any]

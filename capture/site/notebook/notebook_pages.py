@@ -21,13 +21,13 @@ from typing import Any
 
 from capture import store
 from capture.errors import CaptureError, Problem
+from capture.site.markdown.page_in_progress import Page, Visit
 from capture.site.model import templates
-from capture.site.page import moved_addresses
+from capture.site.model.output_text import printable
+from capture.site.model.site import Site
 from capture.site.notebook import notebook
 from capture.site.notebook.jupyter_html import Lean
-from capture.site.model.site import Site
-from capture.site.model.output_text import printable
-from capture.site.markdown.page_in_progress import Page, Visit
+from capture.site.page import moved_addresses
 from capture.store.cache import Cache, digest
 
 CONVERTERS = ("mkdocs-jupyter", "nbconvert")

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from capture.host.host import LOCAL
+from capture.site.markdown import fence_positions, page_check
+from capture.site.markdown.page_in_progress import Visit
 from capture.site.model import templates
-from capture.site.markdown import page_check, fence_positions
 from capture.site.table import page_tags
 from capture.site.table.table import Cell
-from capture.site.markdown.page_in_progress import Visit
 
 
 @dataclass(frozen=True)

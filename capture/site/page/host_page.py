@@ -10,8 +10,8 @@ from typing import Any
 from capture.errors import plural
 from capture.host.host import LOCAL, chip
 from capture.site.model.links import HOSTS
-from capture.site.model.site import Site
 from capture.site.model.output_text import day, printable
+from capture.site.model.site import Site
 
 INDEX = f"{HOSTS}/index.md"  # the page that lists them all
 SPECIAL = re.compile(r"[^\w\s,.()/+-]|_")

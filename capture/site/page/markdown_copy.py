@@ -11,18 +11,17 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
-from capture.site.markdown import typed_figures
 from capture.errors import CaptureError
 from capture.site.card import card
-from capture.site.markdown import inline_value, fence_positions
-from capture.site.page import moved_addresses
-from capture.site.plot import plot_spec, plot_fence
-from capture.site.model import request
-from capture.site.table import table_fence
-from capture.site.model.card_view import Absence, Badge, Card, Panel, Result
-from capture.site.table.table import Cell, Table
-from capture.site.model.output_text import Stream, printable
+from capture.site.markdown import fence_positions, inline_value, typed_figures
 from capture.site.markdown.page_in_progress import Page, Visit
+from capture.site.model import request
+from capture.site.model.card_view import Absence, Badge, Card, Panel, Result
+from capture.site.model.output_text import Stream, printable
+from capture.site.page import moved_addresses
+from capture.site.plot import plot_fence, plot_spec
+from capture.site.table import table_fence
+from capture.site.table.table import Cell, Table
 
 LINK = re.compile(r"(\]\(|^ {0,3}\[[^\]^]+\]:[ ]+)([^)\s]+)(?=[\s)]|\Z)", re.MULTILINE)
 INDENT = re.compile(r"[> \t]*")

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from capture.site.plot.bars_and_dots import head
-from capture.site.plot.plot_data import Plot, Strip
 from capture.site.plot.lane_steps import Step
+from capture.site.plot.plot_data import Plot, Strip
 from capture.site.plot.svg import EDGE, ROW, WIDTH, Part, arrow, box, broken, cut, line, wide, words
 
 LANE = 32.0

@@ -6,14 +6,14 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from capture.record import claims
 from capture.errors import CaptureError, plural
 from capture.host.host import LOCAL
-from capture.site.plot import lane_steps
-from capture.site.plot.plot_spec import CHARTS, LARGEST, Spec, Wanted
-from capture.site.model.site import Site
-from capture.site.plot.lane_steps import Step
+from capture.record import claims
 from capture.site.model.output_text import day, listed, named
+from capture.site.model.site import Site
+from capture.site.plot import lane_steps
+from capture.site.plot.lane_steps import Step
+from capture.site.plot.plot_spec import CHARTS, LARGEST, Spec, Wanted
 
 TIGHT = ("x", "×", "%")  # units that stand at their number
 

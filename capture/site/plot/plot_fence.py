@@ -8,14 +8,14 @@ from typing import Any
 
 from capture.errors import CaptureError, Problem
 from capture.site.card import absence
-from capture.site.plot import bars_and_dots, lanes, plot_data, plot_spec, svg
-from capture.site.model import templates
 from capture.site.markdown import fence_positions
 from capture.site.markdown.card_fence import answer
+from capture.site.markdown.page_in_progress import Visit
+from capture.site.model import templates
+from capture.site.plot import bars_and_dots, lanes, plot_data, plot_spec, svg
 from capture.site.plot.plot_data import Column, Plot
 from capture.site.plot.plot_spec import CHARTS, Spec
 from capture.site.table.table import Cell, Table, head
-from capture.site.markdown.page_in_progress import Visit
 
 FENCE = "capture-plot"
 

@@ -22,11 +22,11 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from capture.store.catalogue import Catalogue
-from capture.record.claims import NUMBER
 from capture.errors import CaptureError, Problem, suggestion
+from capture.record.claims import NUMBER
 from capture.site.model import request
 from capture.snippet.snippet import Snippet
+from capture.store.catalogue import Catalogue
 
 CHARTS = ("bars", "dots")
 KINDS = (*CHARTS, "lanes")

@@ -6,20 +6,20 @@ import dataclasses
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from capture.record import claims
 from capture import versions
-from capture.store.catalogue import unjudged
 from capture.errors import CaptureError, plural, suggestion
 from capture.host.host import Host
+from capture.record import claims
 from capture.record.record import Record
+from capture.record.state import gate_words
 from capture.site.card import absence
 from capture.site.card.result import build
+from capture.site.markdown.page_in_progress import Visit
+from capture.site.model.output_text import day
 from capture.site.model.site import Site
 from capture.site.table.table import Cell, Table, embedded, head, needs, scripts
-from capture.site.model.output_text import day
-from capture.site.markdown.page_in_progress import Visit
 from capture.snippet.snippet import Snippet
-from capture.record.state import gate_words
+from capture.store.catalogue import unjudged
 
 NOT_FACTS = ("schema", "reasons")
 NOTHING = "No result has been captured here yet."

@@ -7,12 +7,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from capture.host.host import LOCAL, chip
+from capture.record.state import gate_words
 from capture.site.markdown import page_check
+from capture.site.markdown.page_in_progress import Visit
 from capture.site.model.links import Links
 from capture.site.model.site import Site
 from capture.site.table.table import Cell, Table, head
-from capture.site.markdown.page_in_progress import Visit
-from capture.record.state import gate_words
 
 PAGE = "docs/reference/tags.md"  # where the fence `tags` is looked for by the foot of each page
 KINDS = ("topic", "gate", "chip")

@@ -10,9 +10,9 @@ from collections.abc import Iterable
 
 from capture.errors import plural
 from capture.record.record import Record
-from capture.site.table.table import Cell, Table, embedded, head, published, scripts
-from capture.site.model.output_text import day
 from capture.site.markdown.page_in_progress import Visit
+from capture.site.model.output_text import day
+from capture.site.table.table import Cell, Table, embedded, head, published, scripts
 
 DAYS = 20  # a table of every day would never end
 

@@ -6,11 +6,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from capture.host.host import LOCAL
+from capture.record.state import gate_words
 from capture.site.card import card
 from capture.site.markdown import page_check
 from capture.site.markdown.page_in_progress import Visit
 from capture.snippet.snippet import Snippet
-from capture.record.state import gate_words
 
 Tags = Mapping[str, tuple[str, ...]]
 

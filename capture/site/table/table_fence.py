@@ -5,18 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from capture.site.markdown import typed_figures
-from capture.record.claims import Judgement
 from capture.errors import CaptureError, suggestion
 from capture.host.host import chip
-from capture.site.table import host_tables, recent, page_tags
-from capture.site.model import templates
-from capture.site.markdown import fence_positions
+from capture.record.claims import Judgement
+from capture.site.markdown import fence_positions, typed_figures
 from capture.site.markdown.card_fence import answer
+from capture.site.markdown.page_in_progress import Visit
+from capture.site.model import templates
+from capture.site.model.output_text import day
+from capture.site.table import host_tables, page_tags, recent
 from capture.site.table.host_tables import OF_HOST, state_cell
 from capture.site.table.table import Cell, Table, embedded, head, needs, published
-from capture.site.model.output_text import day
-from capture.site.markdown.page_in_progress import Visit
 
 
 def formatter(source: str, _language: str, _class: str, _options: Any, md: Any, **_: Any) -> str:
@@ -25,7 +24,9 @@ def formatter(source: str, _language: str, _class: str, _options: Any, md: Any, 
 
     def line_of(here: Visit) -> int:
         text = here.page.text if here.page else ""
-        return next((place.line for place in fence_positions.fences(text, fence_positions.TABLE) if place.body == name), 0)
+        return next(
+            (place.line for place in fence_positions.fences(text, fence_positions.TABLE) if place.body == name), 0
+        )
 
     return answer(
         md,
