@@ -65,7 +65,7 @@ check: .venv/.site
 
 lint: .venv/.test
 	@$(BIN)/ruff check .
-	@$(BIN)/ruff format --check capture hooks tests
+	@$(BIN)/ruff format --check capture tests
 	@$(BIN)/mypy
 
 test: .venv/.test lint check

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -10,7 +11,7 @@ from pathlib import Path
 import pytest
 from harness.absent import ALONE
 from harness.handbooks import REPOSITORY
-from harness.rooms import floor_of, room_of
+from harness.rooms import FLOORS, floor_of, room_of
 
 PACKAGE = REPOSITORY / "capture"
 # Executed by the interpreter that runs the snippets, in which nothing of ours need be installed.
@@ -66,6 +67,15 @@ def test_the_package_is_seen_at_a_glance() -> None:
     assert len([path for path in PACKAGE.iterdir() if path.name != "__pycache__"]) <= 18
 
 
+def test_contributors_see_the_same_rooms() -> None:
+    """CONTRIBUTING's picture has the floors of the list, from the top, with the same rooms on each."""
+    picture = (REPOSITORY / "CONTRIBUTING.md").read_text("utf-8").partition("### Rooms\n")[2].split("```\n")[1]
+    rooms = {room for floor in FLOORS for room in floor}
+    drawn = [tuple(word for word in re.split(r"  +", line)[: len(FLOORS[number])] if word in rooms)
+             for number, line in enumerate(picture.splitlines())]  # fmt: skip
+    assert tuple(drawn) == FLOORS
+
+
 def test_no_two_modules_import_each_other() -> None:
     """Also on one floor there is an order."""
     pending = {module: {name for name in imports(module) if name in TREES} - {module} for module in TREES}
@@ -79,7 +89,7 @@ def test_no_two_modules_import_each_other() -> None:
     ("package", "users"),
     [
         ("yaml", {"capture.store.yaml_text", "capture.store.mkdocs_yml"}),
-        ("mkdocs", set()),
+        ("mkdocs", {"capture.mkdocs_plugin"}),
         (
             "torch",
             {
@@ -105,14 +115,8 @@ def test_no_two_modules_import_each_other() -> None:
     ],
 )
 def test_each_outer_package_has_one_door(package: str, users: set[str]) -> None:
-    """Only the store knows YAML, the hooks file MkDocs, scripts for the snippets' interpreter torch, the fleet dask."""
+    """Only the store knows YAML, the plugin MkDocs, scripts for the snippets' interpreter torch, the fleet dask."""
     assert {module for module in TREES if package in outside(module)} <= users
-
-
-def test_only_the_hooks_file_imports_mkdocs() -> None:
-    """Zensical runs Markdown extensions and no hooks: what is MkDocs' own stays in one file."""
-    text = (REPOSITORY / "hooks" / "mkdocs_hooks.py").read_text("utf-8")
-    assert "from mkdocs" in text
 
 
 @pytest.mark.parametrize("module", [name for name in TREES if name.startswith("capture.site")])
@@ -128,8 +132,6 @@ def test_rendering_executes_nothing(module: str) -> None:
 def test_only_the_command_line_prints_and_exits(module: str) -> None:
     """Everything else returns values and raises errors."""
     printing = {"print", "sys.exit", "exit", "quit", "os._exit", "sys.stdout.write", "sys.stderr.write", "typer.echo"}
-    if module == "capture.site.helper":
-        printing.remove("os._exit")  # of the copy that it forks
     assert not calls(module) & printing
     assert "typer" not in outside(module)
 

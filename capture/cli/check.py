@@ -7,7 +7,6 @@ from typing import Annotated
 
 import typer
 
-from capture.check import verdict
 from capture.cli.context import complain, handbook, say
 from capture.cli.report import github
 from capture.errors import EXIT_INVALID, EXIT_PRIVACY, CaptureError, Problem, plural, suggestion
@@ -36,30 +35,25 @@ def check(
     if style not in FORMATS:
         raise CaptureError(f"--format {style}: choose text or github{suggestion(style, FORMATS)}")
     book = handbook(context)
-    strict = sorted(strict_stale or [])
-    asked = verdict.asked(book, strict, ["records"] if records_only else ["records", "pages"])
-    said = verdict.recall(book, asked) if asked else None
-    if said is None:
-        from capture.cli import examination  # here, since the rules take longer to import than a verdict to be told
+    from capture.check.whole_handbook import check_handbook  # here: the rules take longer to import than help to show
 
-        try:
-            said, variables = examination.of(book, strict, records_only)
-        except CaptureError as error:  # what keeps every page from being checked has a place too
-            if style == "github":
-                annotate(error.located, (), github.path_to(book.root))
-            raise
-        if asked and variables is not None:
-            verdict.remember(book, asked, said, variables)
+    try:
+        checked = check_handbook(book, sorted(strict_stale or []), records_only)
+    except CaptureError as error:  # what keeps every page from being checked has a place too
+        if style == "github":
+            annotate(error.located, (), github.path_to(book.root))
+        raise
+    findings = checked.findings
     if style == "github":
-        annotate(said.found.problems, said.found.notes, github.path_to(book.root))
+        annotate(findings.problems, findings.notes, github.path_to(book.root))
     else:
-        for note in said.found.notes:
+        for note in findings.notes:
             say(f"note: {note}")
-        complain(said.found.problems)
-    if said.found.problems:
-        complain([f"{plural(len(said.found.problems), 'problem')} in {said.counted}"])
-        raise typer.Exit(EXIT_PRIVACY if said.found.private else EXIT_INVALID)
-    say(f"checked {said.counted}: no problem, {plural(len(said.found.notes), 'note')}")
+        complain(findings.problems)
+    if findings.problems:
+        complain([f"{plural(len(findings.problems), 'problem')} in {checked.counted}"])
+        raise typer.Exit(EXIT_PRIVACY if findings.private else EXIT_INVALID)
+    say(f"checked {checked.counted}: no problem, {plural(len(findings.notes), 'note')}")
 
 
 def annotate(problems: Iterable[Problem], notes: Iterable[Problem], prefix: str) -> None:

@@ -2,14 +2,12 @@
 
 from capture.store.cache import VARIABLE as CACHE_VARIABLE
 from capture.store.cache import Cache, digest
-from capture.store.exclusive import hold, release
-from capture.store.file_stamps import Footprint, footprint_of
+from capture.store.file_stamps import footprint_of
 from capture.store.git_index import Blob, Entry, committed_bytes, differing, stage, staged_bytes, staged_paths, unstage
 from capture.store.git_revision import git_paths, links, merge_base, write_out
 from capture.store.git_revision import resolve as resolve_revision
 from capture.store.host_lock import held
-from capture.store.inputs import Inputs, inputs_of
-from capture.store.mkdocs_yml import CONFIG, PythonName, config_line, read_config, read_front_matter, read_site_config
+from capture.store.mkdocs_yml import CONFIG, PythonName, config_line, read_front_matter, read_site_config
 from capture.store.open_merges import unmerged
 from capture.store.page_history import page_days
 from capture.store.paths import CAPTURES, Handbook, find_root, record_ids
@@ -41,9 +39,7 @@ __all__ = [
     "Blob",
     "Cache",
     "Entry",
-    "Footprint",
     "Handbook",
-    "Inputs",
     "PythonName",
     "committed_bytes",
     "config_line",
@@ -54,9 +50,7 @@ __all__ = [
     "footprint_of",
     "git_paths",
     "held",
-    "hold",
     "host_text",
-    "inputs_of",
     "links",
     "load",
     "merge_base",
@@ -65,7 +59,6 @@ __all__ = [
     "parse_host",
     "parse_record",
     "read_bytes",
-    "read_config",
     "read_front_matter",
     "read_host",
     "read_record",
@@ -75,7 +68,6 @@ __all__ = [
     "recapture_advice",
     "record_ids",
     "record_text",
-    "release",
     "resolve",
     "resolve_revision",
     "stage",

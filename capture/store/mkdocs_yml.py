@@ -22,11 +22,7 @@ class PythonName(str):
 
 
 class Loader(yaml.SafeLoader):
-    """Reads plain YAML plus the three tags that MkDocs knows; `variables` are those of the environment it asked for."""
-
-    def __init__(self, stream: str) -> None:
-        super().__init__(stream)
-        self.variables: list[str] = []
+    """Reads plain YAML plus the three tags that MkDocs knows."""
 
     def python_name(self, suffix: str, _: yaml.Node) -> PythonName:
         """Keep the name as text."""
@@ -46,7 +42,6 @@ class Loader(yaml.SafeLoader):
             raise yaml.constructor.ConstructorError(
                 None, None, "!ENV takes a name, or a list of names and a default", node.start_mark
             )
-        self.variables += names
         for name in names:
             if name in os.environ:
                 text = os.environ[name]
@@ -71,25 +66,19 @@ def read_site_config(book: Handbook) -> dict[str, Any]:
     `!ENV` is resolved as MkDocs does, a `!!python/name:` tag becomes a `PythonName`; any other tag is an error.
     Raises CaptureError at mkdocs.yml:line.
     """
-    return read_config(book)[0]
-
-
-def read_config(book: Handbook) -> tuple[dict[str, Any], list[str]]:
-    """Return that data, and the variables of the environment that mkdocs.yml names; raises CaptureError likewise."""
     text = read_text(book.root / CONFIG, CONFIG)
     try:
-        loader = Loader(text)  # a SafeLoader with three harmless tags
-        data = loader.get_single_data()
+        data = yaml.load(text, Loader)  # a SafeLoader with three harmless tags
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         raise unreadable(mark.line + 1 if mark else 0, error.problem or error.context) from error
     except (yaml.YAMLError, ValueError) as error:
         raise unreadable(0, str(error).splitlines()[0]) from error
     if data is None:  # an empty file says only that this folder is a handbook
-        return {}, []
+        return {}
     if not isinstance(data, dict):
         raise CaptureError(Problem(CONFIG, 1, "holds no settings; start from the mkdocs.yml of the handbook", "site"))
-    return data, loader.variables
+    return data
 
 
 def read_front_matter(text: str) -> dict[str, Any]:

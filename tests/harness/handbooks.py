@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import subprocess
 import sys
 from collections.abc import Iterable, Mapping
@@ -180,9 +179,6 @@ def make_handbook(
     hosts = [host()] if hosts is None else list(hosts)
     handbook = Handbook(folder)
     handbook.write("mkdocs.yml", config(default_host or (hosts[0].label if hosts else None), pages, notebooks))
-    shutil.copytree(REPOSITORY / "hooks", folder / "hooks", ignore=shutil.ignore_patterns("__pycache__"))
-    shutil.copytree(REPOSITORY / "overrides", folder / "overrides")
-    shutil.copytree(REPOSITORY / "docs" / "assets", folder / "docs" / "assets")
     (folder / "snippets").mkdir(exist_ok=True)
     for snippet_id, text in (snippets or {}).items():
         handbook.write(f"snippets/{snippet_id}.py", text)

@@ -6,7 +6,7 @@ from __future__ import annotations
 # itself and from the floors below; rooms of one floor do not know each other.
 FLOORS: tuple[tuple[str, ...], ...] = (
     ("__main__",),
-    ("cli",),
+    ("cli", "mkdocs_plugin"),
     ("cli.report",),
     ("review",),
     ("check",),

@@ -189,14 +189,14 @@ def test_no_page_asks_another_server(tmp_path):
 
 @case("site-strict-anchor")
 def test_the_real_configuration_is_strict(case):
-    """Every validation warns, anchors included; two plugins and no more; no address that the theme would ask."""
+    """Every validation warns, anchors included; search and our own plugin; no address that the theme would ask."""
     config = read_site_config(store.Handbook(REPOSITORY))
     assert config["strict"] is True
     assert set(config["validation"]["links"].values()) == {"warn"}
     assert config["validation"]["links"]["anchors"] == "warn"
     assert [next(iter(plugin)) if isinstance(plugin, dict) else plugin for plugin in config["plugins"]] == [
         "search",
-        "redirects",
+        "captured",
     ]
     assert config["theme"]["font"] is False
     assert "repo_url" not in config

@@ -237,7 +237,7 @@ def test_a_promise_without_a_record_is_a_problem_of_its_own_rule(book):
     assert "capture run x/new --host epyc" in html
 
 
-def test_plain_markdown_needs_no_hooks(book, monkeypatch, caplog):
+def test_plain_markdown_needs_no_plugin(book, monkeypatch, caplog):
     """Another site generator that runs Markdown extensions renders the card, and logs what is wrong."""
     monkeypatch.chdir(book.root / "docs")
     fences = [{"name": "capture", "class": "capture", "format": formatter, "validator": validator}]

@@ -20,25 +20,24 @@ PAGES = {
 }
 ANCHORS = {"/": ["start"], "/mixed/autocast/": ["inference", "training"], "/mixed/casts/": ["one-cast"]}
 PUBLISHED = ("/", "/precision/autocast/", "/precision/autocast/#training", "/precision/autocast/#all-casts")
-REDIRECTS = "precision/autocast.md: mixed/autocast.md#inference"
-SECTIONS = "precision/autocast.md#all-casts: mixed/casts.md#one-cast"
+PAGE_MOVES = "precision/autocast.md: mixed/autocast.md#inference"
+SECTION_MOVES = "precision/autocast.md#all-casts: mixed/casts.md#one-cast"
 
 
-def moves(pages: str = REDIRECTS, sections: str = SECTIONS) -> moved_addresses.Moves:
+def moves(pages: str = PAGE_MOVES, sections: str = SECTION_MOVES) -> moved_addresses.Moves:
     """Return moves as mkdocs.yml writes them, one a line."""
-    return moved_addresses.moves(*(dict(line.split(": ") for line in text.splitlines()) for text in (pages, sections)))
+    return moved_addresses.moves(dict(line.split(": ") for line in f"{pages}\n{sections}".splitlines() if line))
 
 
-def make(folder: Path, redirects: str = REDIRECTS, sections: str = SECTIONS, listed: tuple[str, ...] = ()) -> Handbook:
+def make(
+    folder: Path, pages: str = PAGE_MOVES, sections: str = SECTION_MOVES, listed: tuple[str, ...] = ()
+) -> Handbook:
     """Write a handbook in which something moved."""
     book = make_handbook(folder, pages=PAGES)
     text = (folder / "mkdocs.yml").read_text("utf-8")
-    for key, lines in (("redirect_maps", redirects), ("moved", sections)):
-        (line,) = [line for line in text.splitlines() if line.strip() == f"{key}: {{}}"]
-        indent = " " * (len(line) - len(line.lstrip()) + 2)
-        entries = "\n".join(indent + entry for entry in lines.splitlines())
-        text = text.replace(line, f"{line.removesuffix(' {}')}\n{entries}" if lines else line)
-    book.write("mkdocs.yml", text)
+    entries = "".join(f"    {entry}\n" for lines in (pages, sections) for entry in lines.splitlines())
+    assert "  moved: {}\n" in text
+    book.write("mkdocs.yml", text.replace("  moved: {}\n", f"  moved:\n{entries}") if entries else text)
     if listed:
         book.write("published.txt", "".join(f"{place}\n" for place in listed))
     return book
@@ -84,7 +83,7 @@ def test_addresses_are_relative(start: str, place: str, seen: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("redirects", "sections", "listed", "message"),
+    ("pages", "sections", "listed", "message"),
     [
         (
             "",
@@ -93,19 +92,19 @@ def test_addresses_are_relative(start: str, place: str, seen: str) -> None:
             "published.txt:2: /old/ was published and leads nowhere now; name its new place under",
         ),
         ("", "", ("/mixed/casts/#two",), "published.txt:1: /mixed/casts/#two was published and leads nowhere now"),
-        (REDIRECTS, "mixed/casts.md#one-cast: mixed/autocast.md#training", (), "#one-cast still stands on its page"),
-        (REDIRECTS, "gone.md#a: mixed/autocast.md#training", (), "the page of /gone/#a is gone"),
-        (REDIRECTS, "precision/autocast.md#a: mixed/casts.md#no", (), "leads to /mixed/casts/#no, which is not there"),
-        ("mixed/casts.md: mixed/autocast.md", "", (), "redirect_maps: /mixed/casts/ still stands"),
-        ("", "mixed/casts.md: mixed/autocast.md", (), "extra.moved: write each line as"),
-        ("old.md: gone.md", "", (), "Redirect target 'gone.md' does not exist!"),
+        (PAGE_MOVES, "mixed/casts.md#one-cast: mixed/autocast.md#training", (), "#one-cast still stands on its page"),
+        (PAGE_MOVES, "gone.md#a: mixed/autocast.md#training", (), "the page of /gone/#a is gone"),
+        (PAGE_MOVES, "precision/autocast.md#a: mixed/casts.md#no", (), "leads to /mixed/casts/#no, which is not there"),
+        ("mixed/casts.md: mixed/autocast.md", "", (), "extra.moved: /mixed/casts/ still stands"),
+        ("", "mixed/casts: mixed/autocast.md", (), "extra.moved: write each line as"),
+        ("old.md: gone.md", "", (), "extra.moved: /old/ leads to /gone/, which is not there"),
     ],
 )
 def test_a_lost_address_fails_a_strict_build(
-    tmp_path: Path, redirects: str, sections: str, listed: tuple[str, ...], message: str
+    tmp_path: Path, pages: str, sections: str, listed: tuple[str, ...], message: str
 ) -> None:
     """The log says which address, and where its new place is to be named."""
-    done = make(tmp_path, redirects, sections, listed).build()
+    done = make(tmp_path, pages, sections, listed).build()
     assert done.returncode == 1
     assert message in done.stderr
     assert "Traceback" not in done.stderr
@@ -123,9 +122,7 @@ def test_addresses_are_added_and_never_taken_out(tmp_path: Path) -> None:
 
 def test_an_address_cannot_leave_the_script_of_a_redirect() -> None:
     """What mkdocs.yml names is text there too."""
-    html = moved_addresses.stub(
-        "/old/", moved_addresses.moves({"old.md": "https://example.org/</script><b>"}, {}), (), {}
-    )
+    html = moved_addresses.stub("/old/", moved_addresses.moves({"old.md": "https://example.org/</script><b>"}), (), {})
     assert html.count("</script>") == 1
     assert "<b>" not in html
 
@@ -142,7 +139,7 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
 def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """A site in a folder of its server, in which a page moved and a section left a page that still stands."""
     folder = tmp_path_factory.mktemp("server")
-    book = make(folder / "book", sections=f"{SECTIONS}\nmixed/autocast.md#export: mixed/casts.md#one-cast")
+    book = make(folder / "book", sections=f"{SECTION_MOVES}\nmixed/autocast.md#export: mixed/casts.md#one-cast")
     assert book.build().returncode == 0
     (folder / "www").mkdir()
     (folder / "book/site").rename(folder / "www/handbook")

@@ -4,12 +4,13 @@ import builtins
 import os
 import sys
 
+import markdown
 import pytest
 from harness.handbooks import host, make_handbook, record, script
 
 from capture import store
 from capture.errors import CaptureError
-from capture.site.markdown import page_check
+from capture.site.markdown import page_check, page_in_progress
 from capture.site.model import site
 from capture.store import PythonName, catalogue, config_line, read_site_config
 
@@ -148,23 +149,27 @@ def test_faulty_settings_are_named(table, message):
         site.settings({"extra": {"capture": table}})
 
 
-def test_the_site_is_read_again_only_when_a_file_changed(tmp_path, monkeypatch):
+def test_plain_markdown_reads_the_handbook_again_only_when_a_file_changed(tmp_path, monkeypatch):
     """A page's edit costs no record; a record's edit shows at once, even of the same size and time."""
     book = make_handbook(tmp_path, {"x/speed": SPEED}, records=[record("x/speed", stdout="ratio 7.3x\n")])
+    monkeypatch.chdir(tmp_path)
     reads = []
     real = catalogue.read
     monkeypatch.setattr(catalogue, "read", lambda *a, **k: reads.append(1) or real(*a, **k))
-    first = site.load(book.book)
+    objects = [markdown.Markdown() for _ in range(4)]
+    first = page_in_progress.of(objects[0])
+    assert page_in_progress.of(objects[0]) is first
     book.write("docs/index.md", "# Other\n")
-    assert site.load(book.book) is first
+    assert page_in_progress.of(objects[1]).site is first.site
+    assert page_in_progress.of(objects[1]) is not first
     path = store.Handbook(tmp_path).record_path("epyc", "x/speed")
     times = path.stat()
     book.keep(record("x/speed", stdout="ratio 8.3x\n"))
     os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
-    again = site.load(book.book)
+    again = page_in_progress.of(objects[2]).site
     assert again.catalogue.records["epyc", "x/speed"].stdout == "ratio 8.3x\n"
     book.write("snippets/x/speed.py", SPEED.replace("A title", "Another"))
-    assert site.load(book.book).catalogue.snippets["x/speed"].title == "Another"
+    assert page_in_progress.of(objects[3]).site.catalogue.snippets["x/speed"].title == "Another"
     assert len(reads) == 3
 
 

@@ -144,7 +144,9 @@ def test_a_shallow_clone_says_only_what_it_knows(tmp_path: Path, depth: int) -> 
 
 def test_every_page_fetches_what_its_end_looks_like() -> None:
     """The style of tables comes with tables only, so nothing else may stand in it: no end of a page, no term."""
-    styles = re.sub(r"/\*.*?\*/", "", (REPOSITORY / "docs/assets/tables.css").read_text("utf-8"), flags=re.DOTALL)
+    styles = re.sub(
+        r"/\*.*?\*/", "", (REPOSITORY / "capture/site/theme/assets/tables.css").read_text("utf-8"), flags=re.DOTALL
+    )
     heads = [head.strip() for head in re.findall(r"([^{};]+)\{", styles) if not head.strip().startswith("@")]
     assert heads
     assert [head for head in heads if "capture-table" not in head and "data-table" not in head] == []

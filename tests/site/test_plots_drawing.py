@@ -56,7 +56,7 @@ def test_a_picture_is_small_and_has_no_colour(tmp_path: Path, body: str) -> None
     assert {item.tag for item in inside} == {"path", "text"}
     assert {name for item in inside for name in item.attrib} <= {"class", "d", "x", "y", "transform"}
     classes = {name for item in inside for name in item.get("class", "").split()}
-    styles = (REPOSITORY / "docs/assets/capture.css").read_text("utf-8")
+    styles = (REPOSITORY / "capture/site/theme/assets/capture.css").read_text("utf-8")
     plain = {"plot-text", "plot-start", "plot-mark", "plot-wait-head"}
     assert {name for name in classes - plain if f".{name}" not in styles} == set()
     assert not re.search(r"#[0-9a-f]{3,6}\b|rgb", "".join(str(item.attrib) for item in inside))

@@ -50,18 +50,18 @@ def render(here: Visit, body: str, options: Mapping[str, Any], line: int, md: An
     asked = request.fence(body, options, here.site.catalogue)
     known = here.targets.setdefault(asked.snippet.id, set())
     uid = here.uid(asked.snippet)
-    view = None if known else here.views.get((asked.snippet.id, asked.host, asked.show, asked.lines))
-    if view is None or view.uid != uid:
-        view = card.card(here.site, asked, here.links, uid, indexed=not known)
-    here.cards[uid] = view
+    view = here.cards[uid] = card.card(here.site, asked, here.links, uid, indexed=not known)
 
     def highlight(text: str, first: int, block_id: str) -> str:
-        page_highlighter = md.preprocessors["fenced_code_block"].highlight
-        html: str = page_highlighter(
-            src=text, language="python", options={"linenums": str(first)}, md=md,
-            classes=[], id_value=block_id, attrs={},
-        )  # fmt: skip
-        return html
+        def make() -> str:
+            page_highlighter = md.preprocessors["fenced_code_block"].highlight
+            html: str = page_highlighter(
+                src=text, language="python", options={"linenums": str(first)}, md=md,
+                classes=[], id_value=block_id, attrs={},
+            )  # fmt: skip
+            return html
+
+        return here.highlighted.html(text, first, block_id, make) if here.highlighted else make()
 
     html = templates.card(view, highlight)
     known |= {uid, *(panel.panel_id for panel in view.panels if panel.result)}

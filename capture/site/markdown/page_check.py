@@ -6,7 +6,7 @@ import functools
 import importlib
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -21,13 +21,6 @@ from capture.store.catalogue import Catalogue
 # What a name in mkdocs.yml may be taken from: importing runs code, and strangers' pull requests are checked.
 TRUSTED = ("capture.site", "markdown", "material.extensions", "pymdownx", "pygments")
 BUILT_IN = ("toc", "tables", "fenced_code")  # what MkDocs adds by itself
-# Extensions that read nothing but the page and their options; with any other no page is kept.
-PURE = frozenset([
-    "abbr", "admonition", "attr_list", "def_list", "fenced_code", "footnotes", "md_in_html", "meta", "sane_lists",
-    "smarty", "tables", "toc", "pymdownx.arithmatex", "pymdownx.betterem", "pymdownx.caret", "pymdownx.critic",
-    "pymdownx.details", "pymdownx.highlight", "pymdownx.inlinehilite", "pymdownx.keys", "pymdownx.mark",
-    "pymdownx.smartsymbols", "pymdownx.superfences", "pymdownx.tabbed", "pymdownx.tasklist", "pymdownx.tilde",
-])  # fmt: skip
 FRONT_MATTER = re.compile(r"-{3}[ \t]*\n.*?\n(?:\.{3}|-{3})[ \t]*\n", re.DOTALL)
 
 
@@ -61,16 +54,6 @@ def check_pages(cat: Catalogue) -> list[Problem]:
         finally:
             problems += page_in_progress.leave(html)
     return sorted(set(problems))
-
-
-def read_nothing_else(config: Mapping[str, Any]) -> bool:
-    """Tell whether the pages are made of the handbook's own files alone; a verification and some extensions are not."""
-    return not site.settings(config).verification and are_pure(name for name, _ in extensions(config))
-
-
-def are_pure(names: Iterable[str]) -> bool:
-    """Tell whether Markdown extensions read nothing but the page and their options."""
-    return {name.removeprefix("markdown.extensions.") for name in names} <= PURE
 
 
 def extensions(config: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
@@ -108,19 +91,18 @@ class About:
 
 
 def about(book: store.Handbook, path: Path) -> About:
-    """Return what a page is about; it is read again only where it has changed."""
-    facts = path.stat()
-    return read_about(path, book.relative(path), facts.st_mtime_ns, facts.st_size)
+    """Return what a page is about."""
+    return about_text(store.read_text(path, book.relative(path)), path.stem)
 
 
-@functools.lru_cache(maxsize=20_000)
-def read_about(path: Path, name: str, _time: int, _size: int) -> About:
-    """Read a page; one without a title is named as MkDocs names it, by its first heading."""
-    text = store.read_text(path, name).removeprefix("\ufeff").replace("\r\n", "\n")
+@functools.lru_cache(maxsize=20_000)  # a page with tables asks it of every page
+def about_text(text: str, stem: str) -> About:
+    """Return what a page's text is about; one without a title is named as MkDocs names it, by its first heading."""
+    text = text.removeprefix("\ufeff").replace("\r\n", "\n")
     match = FRONT_MATTER.match(text)
     meta = store.read_front_matter(match[0]) if match else {}
     heading = re.search(r"^# +(.+?)(?: *\{.*\})?$", text, re.MULTILINE)
-    title = meta.get("title") or (heading[1] if heading else path.stem)
+    title = meta.get("title") or (heading[1] if heading else stem)
     cards = {place.body: place.options.get("show") != "source" for place in reversed(fence_positions.fences(text))}
     return About(str(title), listed(meta.get("tags")), named_snippets(text), cards)
 

@@ -1,8 +1,8 @@
 """The page that is being rendered: where it is, which cards it has so far, and what was wrong with it.
 
 Markdown calls a formatter with the text of one block and nothing else, so a page's place and its counters are kept
-here, in one context variable that the site's hooks set around each page. Without hooks (plain Markdown, Zensical)
-there is one visit for each Markdown object, the handbook is looked for upward from the working folder, and
+here, in one context variable that the plugin sets around each page. Without it (plain Markdown, Zensical) there is one
+visit for each Markdown object, the handbook is looked for upward from the working folder, and
 problems are logged at once.
 """
 
@@ -23,6 +23,7 @@ from capture import store
 from capture.errors import Problem
 from capture.site.card.card import first_uid
 from capture.site.markdown import fence_positions
+from capture.site.markdown.highlighted import Highlighted
 from capture.site.model import site
 from capture.site.model.card_view import Card
 from capture.site.model.links import Links
@@ -49,30 +50,27 @@ class Visit:
     """What is known while one page is rendered."""
 
     def __init__(
-        self, known: Site, page: Page | None, log: Callable[[Problem], None] | None = None, draws: bool = True
+        self,
+        known: Site,
+        page: Page | None,
+        log: Callable[[Problem], None] | None = None,
+        draws: bool = True,
+        highlighted: Highlighted | None = None,
     ) -> None:
-        self.site, self.page, self.log, self.draws = known, page, log, draws
+        self.site, self.page, self.log, self.draws, self.highlighted = known, page, log, draws, highlighted
         self.links = Links(known.settings, page.base if page else None, page.path if page else None)
         self.uses: Counter[str] = Counter()
         self.targets: dict[str, set[str]] = {}
         self.problems: list[tuple[str, Problem]] = []
         self.signs = 0
         self.plots = 0
-        # What was drawn, by the card's id or the table's name, so that a copy of the page need not draw it again.
+        # What was drawn, by the card's id, the table's name or the value's text, so that a copy of the page need not
+        # draw it again.
         self.cards: dict[str, Card] = {}
         self.tables: dict[str, Any] = {}
-        self.copied: str | None = None  # the page's copy in Markdown, once it is made
-        self.whole = False
-        self.laid = False  # whether it lies in the site already
-        # What was worked out before: cards by what was asked for, and values by their text.
-        self.views: dict[object, Card] = {}
         self.values: dict[str, Any] = {}
         self.fences = list(fence_positions.fences(page.text)) if page else []
         self.inlines = list(fence_positions.inlines(page.text)) if page else []
-
-    def skip(self, copied: str) -> None:
-        """Take a page as rendered before, when nothing was wrong with it, and with it its copy."""
-        self.copied, self.whole = copied, True
 
     def uid(self, snippet: Snippet) -> str:
         """Return an id for the next card of a snippet, unique on the page."""
@@ -117,8 +115,6 @@ class Visit:
 
     def done(self, rendered: str) -> list[Problem]:
         """Return the problems of the finished page, in the order of its lines."""
-        if self.whole:
-            return []
         found = [problem for sign, problem in self.problems if sign in rendered]
         if self.page:
             found += [Problem(self.page.path, place.line, BAD_FENCE, "page") for place in self.fences]
@@ -149,35 +145,58 @@ def second_line(text: str, name: str) -> int:
     return lines[1] if len(lines) > 1 else 0
 
 
-CURRENT: ContextVar[Visit | None] = ContextVar("capture_visit", default=None)
-PLAIN: weakref.WeakKeyDictionary[Any, Visit] = weakref.WeakKeyDictionary()
+@dataclass(frozen=True)
+class Standalone:
+    """What is known of the one Markdown object that renders without anybody having entered a page."""
+
+    md: weakref.ref[Any]
+    visit: Visit
+    footprint: str | None
 
 
-def enter(known: Site, page: Page, draws: bool = True) -> Visit:
+CURRENT: ContextVar[Visit | Standalone | None] = ContextVar("capture_page", default=None)
+
+
+def enter(known: Site, page: Page, draws: bool = True, highlighted: Highlighted | None = None) -> Visit:
     """Begin a page; every formatter called until `leave` belongs to it. Pictures that nobody sees need not be drawn."""
-    visit = Visit(known, page, draws=draws)
+    visit = Visit(known, page, draws=draws, highlighted=highlighted)
     CURRENT.set(visit)
     return visit
 
 
 def leave(rendered: str) -> list[Problem]:
     """End the page and return its problems."""
-    visit = CURRENT.get()
+    visit = current()
     CURRENT.set(None)
     return visit.done(rendered) if visit else []
 
 
 def current() -> Visit | None:
     """Return the page that was entered and not left."""
-    return CURRENT.get()
+    here = CURRENT.get()
+    return here if isinstance(here, Visit) else None
 
 
 def of(md: Any) -> Visit:
     """Return the visit that a formatter works for; raises CaptureError where no handbook can be found."""
-    visit = CURRENT.get()
-    if visit is not None:
-        return visit
-    if md not in PLAIN:
-        known = site.load(store.find_root(Path.cwd()), local=not site.published())
-        PLAIN[md] = Visit(known, None, lambda problem: LOG.warning("%s", problem))
-    return PLAIN[md]
+    here = CURRENT.get()
+    if isinstance(here, Visit):
+        return here
+    if here is None or here.md() is not md:
+        here = standalone(md, here)
+        CURRENT.set(here)
+    return here.visit
+
+
+def standalone(md: Any, last: Standalone | None) -> Standalone:
+    """Return a visit for a Markdown object; the handbook is read again where a file of it has changed since the last.
+
+    Raises CaptureError where no handbook can be found.
+    """
+    book = store.find_root(Path.cwd())
+    footprint = site.footprint(book)
+    if last is not None and footprint is not None and last.footprint == footprint:
+        known = last.visit.site
+    else:
+        known = site.load(book, local=not site.published())
+    return Standalone(weakref.ref(md), Visit(known, None, lambda problem: LOG.warning("%s", problem)), footprint)

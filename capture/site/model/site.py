@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from capture import store
@@ -130,26 +129,14 @@ def published() -> bool:
 
 
 def load(book: store.Handbook, config: Mapping[str, Any] | None = None, local: bool = True) -> Site:
-    """Read the site, or return the last one read where no file has changed since.
-
-    This memory is one of the two that Markdown forces: a formatter is called once a fence and is handed nothing.
-    """
+    """Read the site, with the settings of mkdocs.yml or of its data; raises CaptureError where one has a wrong type."""
     chosen = settings(store.read_site_config(book) if config is None else config)
-    found = signature(book, chosen)
-    key = (book.root, local)
-    last = LAST.get(key)
-    if last is not None and found is not None and last[0] == found and last[1].settings == chosen:
-        return last[1]
-    site = of(catalogue.read(book, local=local), chosen)
-    if found is not None:
-        LAST[key] = (found, site)
-    return site
+    return of(catalogue.read(book, local=local), chosen)
 
 
-LAST: dict[tuple[Path, bool], tuple[store.Footprint, Site]] = {}
-
-
-def signature(book: store.Handbook, chosen: Settings) -> store.Footprint | None:
-    """Return what tells that a snippet, a record or the verification was written, added or removed."""
+def footprint(book: store.Handbook) -> str | None:
+    """Return what tells that something that `load` reads was written, added or removed; None where that is unsure."""
+    chosen = settings(store.read_site_config(book))
     verified = [book.root / chosen.verification] if chosen.verification else []
-    return store.footprint_of([book.root / "snippets", book.captures, *verified])
+    files = store.footprint_of([book.root / "snippets", book.captures, *verified])
+    return None if files is None else f"{files} {chosen} {published()}"

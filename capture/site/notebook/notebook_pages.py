@@ -41,7 +41,7 @@ class Tour:
     place: notebook.Place
     file: str
     html: str
-    headings: list[dict[str, Any]]
+    headings: list[Any]
 
 
 def chosen(known: Site, lessons: list[str]) -> tuple[list[str], list[Problem]]:

@@ -1,7 +1,7 @@
 """What moved: every address that was ever published leads to its page or section, or is named as lost.
 
 An address is `/chapter/page/` or `/chapter/page/#section`, from the site's root. Authors write places, such as
-`chapter/page.md#section`. The redirects plugin knows pages only, and puts a second `#` behind a target that has one.
+`chapter/page.md#section`.
 """
 
 from __future__ import annotations
@@ -38,15 +38,18 @@ def address(place: str) -> str:
     return f"/{folder}{mark}{fragment}"
 
 
-def moves(pages: Mapping[str, str] | None, sections: Any) -> Moves:
-    """Return what mkdocs.yml says: `redirect_maps` of the plugin, and `extra.moved`; raises CaptureError."""
-    given = sections or {}
-    if not isinstance(given, Mapping) or not all("#" in str(old) and new for old, new in given.items()):
-        message = "extra.moved: write each line as old/page.md#old-section: new/page.md#section"
+def moves(table: Any) -> Moves:
+    """Return what `extra.moved` of mkdocs.yml says, of pages and of sections; raises CaptureError."""
+    given = table or {}
+    if not isinstance(given, Mapping) or not all(".md" in str(old) and new for old, new in given.items()):
+        message = (
+            "extra.moved: write each line as old/page.md: new/page.md, or old/page.md#old-section: new/page.md#section"
+        )
         raise CaptureError(Problem(store.CONFIG, 0, message, "moved"))
+    addresses = {address(str(old)): address(str(new)) for old, new in given.items()}
     return Moves(
-        {address(old): address(str(new)) for old, new in (pages or {}).items()},
-        {address(str(old)): address(str(new)) for old, new in given.items()},
+        {old: new for old, new in addresses.items() if "#" not in old},
+        {old: new for old, new in addresses.items() if "#" in old},
     )
 
 
@@ -83,19 +86,23 @@ def problems(listed: Iterable[str], moved: Moves, anchors: Anchors) -> list[Prob
     found = []
     for line, place in enumerate(listed, 1):
         if leads(place, moved, anchors) is None:
-            where = "extra.moved" if "#" in place else "the redirects plugin's redirect_maps"
-            message = f"{place} was published and leads nowhere now; name its new place under {where} in {store.CONFIG}"
+            message = (
+                f"{place} was published and leads nowhere now; name its new place under extra.moved in {store.CONFIG}"
+            )
             found.append(Problem(LIST, line, message, "moved"))
-    for old in moved.pages:
+    for old, new in moved.pages.items():
+        if not stands(new, anchors):
+            message = f"extra.moved: {old} leads to {new}, which is not there; mend the entry"
+            found.append(Problem(store.CONFIG, 0, message, "moved"))
         if old in anchors:
-            message = f"redirect_maps: {old} still stands, and the redirect would take its place; take the entry out"
+            message = f"extra.moved: {old} still stands, and what leads on would take its place; take the entry out"
             found.append(Problem(store.CONFIG, 0, message, "moved"))
     for old, new in moved.sections.items():
         if stands(old, anchors):
             message = f"extra.moved: {old} still stands on its page; take the entry out"
             found.append(Problem(store.CONFIG, 0, message, "moved"))
         elif page_of(old) not in anchors and page_of(old) not in moved.pages:
-            message = f"extra.moved: the page of {old} is gone; name its new place under redirect_maps as well"
+            message = f"extra.moved: the page of {old} is gone; name its new place as well"
             found.append(Problem(store.CONFIG, 0, message, "moved"))
         if not stands(new, anchors):
             message = f"extra.moved: {old} leads to {new}, which is not there; mend the entry"

@@ -1,13 +1,13 @@
-"""Every rule over a whole handbook: what `capture check` says where it has not said it before."""
+"""Every rule over a whole handbook, and what is told beside the problems."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
 from capture import store
 from capture.check import rules
 from capture.check.findings import Findings
-from capture.check.verdict import Verdict
 from capture.errors import CaptureError, Problem, suggestion
 from capture.host.host import run_option
 from capture.site.markdown import typed_figures
@@ -16,10 +16,16 @@ from capture.store import catalogue
 NAMED = 8  # missing results that a note names; the others are counted
 
 
-def of(book: store.Handbook, strict_stale: Sequence[str], records_only: bool) -> tuple[Verdict, list[str] | None]:
-    """Return what all rules find, and the environment variables that had a part in it.
+@dataclass(frozen=True)
+class Checked:
+    """What was found, and in how many snippets, records and hosts, in words."""
 
-    None in their place where files outside the handbook may have had one.
+    findings: Findings
+    counted: str
+
+
+def check_handbook(book: store.Handbook, strict_stale: Sequence[str], records_only: bool) -> Checked:
+    """Apply every rule to a handbook; with `records_only` none to its pages, which need the site's Markdown.
 
     Raises CaptureError for the label of no host, and where pages cannot be rendered at all.
     """
@@ -28,17 +34,14 @@ def of(book: store.Handbook, strict_stale: Sequence[str], records_only: bool) ->
         if label not in cat.hosts:
             raise CaptureError(f'--strict-stale: no host "{label}"{suggestion(label, cat.hosts)}')
     page_problems: list[Problem] = []
-    variables: list[str] | None = []
     if not records_only:
         from capture.site.markdown import page_check  # what checks records alone works without Markdown
 
         page_problems = [*page_check.check_pages(cat), *typed_figures.problems(book)]
-        config, named = store.read_config(book)
-        variables = named if page_check.read_nothing_else(config) else None
-    found = rules.check(cat, strict_stale, page_problems)
-    notes = (*(() if records_only else typed(book)), *summed(found.notes))
+    findings = rules.check(cat, strict_stale, page_problems)
+    notes = (*(() if records_only else typed(book)), *summed(findings.notes))
     counted = f"{len(cat.snippets)} snippets, {len(cat.records)} records, {len(cat.hosts)} hosts"
-    return Verdict(Findings(found.problems, notes), counted), variables
+    return Checked(Findings(findings.problems, notes), counted)
 
 
 def typed(book: store.Handbook) -> list[Problem]:

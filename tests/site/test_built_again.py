@@ -1,4 +1,4 @@
-"""What makes a build fast changes nothing: the same site to the byte, whatever was kept of earlier builds."""
+"""Builds again and again: the same site to the byte, whatever was kept of earlier builds, and every edit shows."""
 
 from __future__ import annotations
 
@@ -9,12 +9,11 @@ from pathlib import Path
 import pytest
 from harness.handbooks import Handbook, host, make_handbook, record, script
 
-from capture.site import helper
+from capture.site.page.search_text import SOURCES_UP_TO
 from capture.store import cache
 
 COUNT = 24
 HOSTS = [host("epyc", "EPYC"), host("h200", "H200", "cuda")]
-SPEED = "hooks/mkdocs_speed.py"
 
 
 def snippet(number: int) -> str:
@@ -70,16 +69,8 @@ def made(folder: Path, count: int = COUNT) -> Handbook:
 
 @pytest.fixture(scope="module")
 def book(tmp_path_factory: pytest.TempPathFactory) -> Handbook:
-    """A handbook that tests build again and again, whose pages two processes share."""
-    assert COUNT >= helper.FEWEST
+    """A handbook that tests build again and again."""
     return made(tmp_path_factory.mktemp("book"))
-
-
-def hook(book: Handbook, name: str, text: str) -> None:
-    """Give a handbook one more file of hooks."""
-    book.write(f"hooks/{name}.py", text)
-    config = (book.root / "mkdocs.yml").read_text("utf-8")
-    book.write("mkdocs.yml", config.replace(f", {SPEED}", f", {SPEED}, hooks/{name}.py"))
 
 
 def built(book: Handbook, **env: str) -> dict[str, bytes]:
@@ -92,16 +83,9 @@ def built(book: Handbook, **env: str) -> dict[str, bytes]:
     return {path.relative_to(site_dir).as_posix(): path.read_bytes() for path in files}
 
 
-def slowly(book: Handbook) -> dict[str, bytes]:
-    """Build the site without anything that makes it fast."""
-    config = book.root / "mkdocs.yml"
-    text = config.read_text("utf-8")
-    assert SPEED in text
-    config.write_text(text.replace(f", {SPEED}", ""), "utf-8")
-    try:
-        return built(book, **{cache.VARIABLE: ""})
-    finally:
-        config.write_text(text, "utf-8")
+def afresh(book: Handbook) -> dict[str, bytes]:
+    """Build the site with nothing kept of earlier builds."""
+    return built(book, **{cache.VARIABLE: ""})
 
 
 def differing(one: dict[str, bytes], other: dict[str, bytes]) -> list[str]:
@@ -116,19 +100,28 @@ def damage(path: Path) -> None:
     path.write_bytes(data)
 
 
-def test_what_is_kept_and_who_helps_changes_nothing(book: Handbook, own_cache: Path) -> None:
-    """Without the tricks, with nothing kept, alone, with everything kept, and with a damaged cache: one site."""
-    plain = slowly(book)
+def test_what_is_kept_changes_nothing(book: Handbook, own_cache: Path) -> None:
+    """With nothing kept, with highlighted sources kept, and with a damaged cache: one site."""
+    plain = afresh(book)
     assert len([name for name in plain if name.endswith("index.html")]) > COUNT
     cold = built(book)
-    kept_files = {path.name: path for path in own_cache.rglob("*") if path.is_file()}
-    assert {"pages", "outputs", "templates"} <= kept_files.keys()
+    (kept,) = own_cache.rglob("highlighted")
     warm = built(book)
-    for name in ("pages", "outputs", "templates"):
-        damage(kept_files[name])
-    assert [differing(plain, other) for other in (cold, warm, built(book), built(book, CAPTURE_ONE_PROCESS="1"))] == [
-        []
-    ] * 4
+    damage(kept)
+    assert [differing(plain, other) for other in (cold, warm, built(book))] == [[]] * 3
+
+
+def test_a_style_of_highlighting_that_counts_blocks_is_not_kept(tmp_path: Path, own_cache: Path) -> None:
+    """Its HTML depends on the blocks before it, so that each page is coloured anew."""
+    book = made(tmp_path, 3)
+    edited("mkdocs.yml", "linenums_style: pymdownx-inline", "linenums_style: pymdownx-inline, anchor_linenums: true")(
+        book
+    )
+    first = built(book)
+    assert "__codelineno" in first["a/p0/index.html"].decode()
+    book.write("docs/a/p0.md", page(0, 3).replace("# Page 0", "# Page 0\n\n    ```python\n    y = 1\n    ```\n"))
+    assert differing(afresh(book), built(book)) == []
+    assert list(own_cache.rglob("highlighted")) == []
 
 
 def edited(path: str, old: str, new: str) -> Callable[[Handbook], object]:
@@ -155,7 +148,6 @@ EDITS = {
         "docs/captures/h200/host.yaml",
         (book.root / "docs/captures/h200/host.yaml").read_text("utf-8").replace("title: H200", "title: Other"),
     ),
-    "a template": edited("overrides/main.html", "{% block extrahead %}", "{% block extrahead %}<!-- new -->"),
     "a setting": edited("mkdocs.yml", "site_name: The captured", "site_name: My captured"),
     "an option of Markdown": edited("mkdocs.yml", "toc: { permalink: true }", "toc: { permalink: false }"),
 }
@@ -171,12 +163,12 @@ def test_every_edit_shows(book: Handbook) -> None:
         assert differing(before, fast), name
         before = fast
         if name in ("a record", "the title of a host", "an option of Markdown"):  # each covers those before it
-            wrong[name] = differing(slowly(book), fast)
+            wrong[name] = differing(afresh(book), fast)
     assert set(map(tuple, wrong.values())) == {()}, wrong
 
 
 def test_a_fault_is_told_by_every_build(tmp_path: Path) -> None:
-    """A page with a fault is never kept: what is wrong with it is said again."""
+    """What is wrong with a page is said again."""
     book = made(tmp_path, 3)
     book.write("docs/a/p0.md", page(0, 3).replace("x/s0\n", "x/gone\n") + "\n[Lost](nowhere.md)\n")
     for _ in range(2):
@@ -185,78 +177,17 @@ def test_a_fault_is_told_by_every_build(tmp_path: Path) -> None:
         assert "nowhere.md" in done.stderr
 
 
-def test_a_quiet_build_keeps_nothing_that_it_did_not_see(tmp_path: Path) -> None:
-    """With --quiet no warning is heard, so that a page may have had one."""
-    book = made(tmp_path, 3)
-    book.write("docs/a/p0.md", page(0, 3) + "\n[Lost](nowhere.md)\n")
-    assert book.mkdocs("build", "--quiet").returncode == 0
-    assert "nowhere.md" in book.mkdocs("build").stderr
-
-
-@pytest.mark.parametrize(("limit", "found"), [(300, True), (3, False)])
-def test_past_a_number_of_pages_sources_are_not_searched(tmp_path: Path, limit: int, found: bool) -> None:
+@pytest.mark.parametrize(("extra", "found"), [(0, True), (SOURCES_UP_TO, False)])
+def test_past_a_number_of_pages_sources_are_not_searched(tmp_path: Path, extra: int, found: bool) -> None:
     """Their text leaves the index; titles, prose and output stay in it, and the page shows the source as ever."""
     book = made(tmp_path, 3)
-    hook(book, "limit", f"from capture.render import searchable\n\nsearchable.SOURCES_UP_TO = {limit}\n")
+    more = {f"a/more{number}.md": f"# More {number}\n" for number in range(extra)}
+    for path, text in more.items():
+        book.write(f"docs/{path}", text)
+    config = (book.root / "mkdocs.yml").read_text("utf-8")
+    book.write("mkdocs.yml", config + "".join(f"  - {path}\n" for path in more))
     assert book.build().returncode == 0
     index = (book.root / "site/search/search_index.json").read_text("utf-8")
     assert ("sourceword1" in index) is found
     assert all(word in index for word in ("outputword", "Count 1", "It counts"))
     assert "sourceword1" in book.html("a/p1/index.html")
-
-
-WRAPPED = """
-def on_config(config):
-    make = config.theme.get_env
-
-    def env():
-        made = make()
-        made.filters["upper"] = lambda text: "mine" + text
-        return made
-
-    config.theme.get_env = env
-"""
-LATE = """
-from mkdocs.plugins import event_priority
-
-@event_priority(1000)
-def on_post_page(output, **_):
-    return output + "VALUE"
-"""
-REMOVED = "def on_env(env, files, **_):\n    files.remove(files.get_file_from_path('captures/h200/x/s1.yaml'))\n"
-HOOKS = {
-    "a filter, where an environment is made": WRAPPED,
-    "what it adds to each page, before anybody": LATE,
-    "a file that is not copied": REMOVED,
-    "what templates are compiled with": "def on_env(env, **_):\n    env.trim_blocks = env.lstrip_blocks = True\n",
-    "a filter": "def on_env(env, **_):\n    env.filters['upper'] = lambda text: 'mine' + text\n",
-}
-
-
-@pytest.mark.parametrize("text", HOOKS.values(), ids=list(HOOKS))
-def test_another_hook_may_change_anything(tmp_path: Path, text: str) -> None:
-    """Nothing is compiled, rendered or copied before it had its say, nor kept: the site is the one that it makes."""
-    book = made(tmp_path, 2)
-    edited("overrides/main.html", "{% block extrahead %}", "{% block extrahead %}<!-- {{ 'abc' | upper }} -->")(book)
-    before = built(book)
-    hook(book, "own", text)
-    plain = slowly(book)
-    assert differing(before, plain)
-    assert [differing(plain, built(book)) for _ in range(2)] == [[], []]
-
-
-def test_what_another_hook_does_beside_is_done_once(tmp_path: Path) -> None:
-    """A second process would do it again; and of a formatter that is not ours nothing is kept."""
-    book = made(tmp_path)
-    hook(book, "own", "def on_page_markdown(markdown, **_):\n    open('log.txt', 'a').write('x')\n")
-    assert len(built(book)) > COUNT
-    assert len((book.root / "log.txt").read_text()) == len(list((book.root / "site").rglob("index.md")))
-    formatter = "def formatter(source, *_, **__):\n    return '<p>ONE</p>'\n"
-    book.write("own/form.py", formatter)
-    config = (book.root / "mkdocs.yml").read_text("utf-8")
-    name = "- { name: own, class: own, format: !!python/name:own.form.formatter }"
-    book.write("mkdocs.yml", config.replace("custom_fences:\n", f"custom_fences:\n        {name}\n"))
-    book.write("docs/a/p0.md", f"{page(0)}\n```own\n```\n")
-    for word in ("ONE", "TWO"):
-        book.write("own/form.py", formatter.replace("ONE", word))
-        assert word in built(book)["a/p0/index.html"].decode()
