@@ -138,6 +138,15 @@ def test_a_claim_that_holds_here_also_holds_there(tmp_path):
     assert view.panels[0].result.verdicts[0].more == "also holds on “EPYC, torch 2.2”"
 
 
+@pytest.mark.parametrize(("count", "more"), [(3, "also holds on H0, H1 and H2"), (4, "also holds on 4 other hosts")])
+def test_hosts_are_named_as_long_as_they_are_few(tmp_path, count, more):
+    """A card does not grow with every host that agrees."""
+    labels = ["epyc", *(f"h{number}" for number in range(count))]
+    hosts = [host(label, label.upper()) for label in labels]
+    view, _, _ = build(tmp_path, [speed(label) for label in labels], hosts=hosts)
+    assert view.panels[0].result.verdicts[0].more == more
+
+
 def test_a_value_that_cannot_be_read_leaves_its_claim_open(tmp_path):
     """A faulty pattern is `capture check`'s to report; the card still shows the output."""
     view, _, _ = build(tmp_path, [speed("epyc", "nothing\n")])

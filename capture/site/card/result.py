@@ -16,6 +16,7 @@ from capture.site.model.site import Site
 from capture.snippet.snippet import Snippet
 from capture.store.catalogue import unjudged
 
+NAMED = 3  # hosts on which a claim holds too that are named; of more the ledger of claims tells
 DEVICES = ("rocm", "mps", "xpu", "xla")
 ENDINGS = {
     "timeout": "Stopped at its time limit",
@@ -165,7 +166,9 @@ def verdicts(site: Site, snippet: Snippet, item: Record, judged: Judged) -> tupl
             others = [one for (name, label), one in judged.items() if name == claim.id and label != item.host]
             names = [site.titles[one.host] for one in others if one.verdict == verdict]
             also = "also " if verdict == here.verdict else ""
-            more += [f"{also}{verdict} on {named(names)}"] if names else []
+            many = verdict == "holds" and len(names) > NAMED  # where it fails is always said in full
+            who = f"{len(names)} other hosts" if many else named(names)
+            more += [f"{also}{verdict} on {who}"] if names else []
         kind, mark = MARKS[here.verdict]
         rows.append(Verdict(kind, mark, claim.says, "; ".join(more)))
     return tuple(sorted(rows, key=lambda row: row.kind == "scope"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -10,6 +11,9 @@ from capture.site.card import card
 from capture.site.markdown import page_in_progress
 from capture.site.markdown.page_in_progress import LOG, Visit
 from capture.site.model import request, templates
+
+# Names and blanks have the colour of all code; to mark each of them is a third of a page's elements.
+PLAIN = re.compile(r'<span class="(?:n|w)">([^<]*)</span>')
 
 
 def validator(_language: str, inputs: Mapping[str, str], options: dict[str, Any], _attrs: Any, _md: Any) -> bool:
@@ -59,7 +63,7 @@ def render(here: Visit, body: str, options: Mapping[str, Any], line: int, md: An
                 src=text, language="python", options={"linenums": str(first)}, md=md,
                 classes=[], id_value=block_id, attrs={},
             )  # fmt: skip
-            return html
+            return PLAIN.sub(r"\1", html)
 
         return here.highlighted.html(text, first, block_id, make) if here.highlighted else make()
 
