@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import urljoin
 
+import jinja2
 from mkdocs.config.base import Config
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.exceptions import PluginError
@@ -144,6 +145,10 @@ class CapturedPlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]  # M
         """Return the notebook that a page shows."""
         item = self.notebooks.get(moved_addresses.address(page.file.src_uri))
         return item if item and item.place.page == page.file.src_uri else None
+
+    def on_env(self, env: jinja2.Environment, *, config: MkDocsConfig, files: Files) -> None:
+        """Let the theme's templates be looked at once a build: nobody edits them meanwhile."""
+        env.auto_reload = False
 
     def on_nav(self, nav: Navigation, *, config: MkDocsConfig, files: Files) -> None:
         """Keep the order of the pages, for the list of them."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -22,18 +21,16 @@ from capture.site.page import host_page
 from capture.site.page.markdown_copy import badge, copy, fenced, whole
 from capture.store import catalogue
 
-OURS = re.compile(r"^hooks:.*\n|^ +(?:custom_inline|custom_fences):\n(?:^ {8,}.*\n)*", re.MULTILINE)
+OURS = re.compile(r"^  - captured\b.*\n|^ +(?:custom_inline|custom_fences):\n(?:^ {8,}.*\n)*", re.MULTILINE)
 
 
 def write_site(book: store.Handbook, folder: Path, count: int) -> None:
     """Write a handbook's pages as plain Markdown into a folder, with its theme, extensions and search."""
-    shutil.copytree(book.root / "docs" / "assets", folder / "docs" / "assets")
-    shutil.copytree(book.root / "overrides", folder / "overrides")
     config = OURS.sub("", (book.root / "mkdocs.yml").read_text("utf-8")).replace("watch: [snippets]\n", "")
     # Two entries that are left without options.
     config += f"\nnot_in_nav: |\n  /{host_page.HOSTS}/\n"
     write(folder / "mkdocs.yml", re.sub(r"(pymdownx\.(?:inlinehilite|superfences)):\n", r"\1\n", config))
-    shutil.copyfile(book.root / "docs" / "index.md", folder / "docs" / "index.md")
+    write(folder / "docs" / "index.md", (book.root / "docs" / "index.md").read_text("utf-8"))
     known = site.of(catalogue.read(book), site.settings(store.read_site_config(book)))
     for number in range(count):
         write(folder / "docs" / f"{lessons.name_of(number)}.md", lesson(known, number, count))

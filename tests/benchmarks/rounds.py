@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -13,7 +12,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks.table import Faster, Row, Within
-from capture.store.file_stamps import COARSE
 
 Measure = Callable[[], float]
 HERE = Path(__file__).resolve().parent
@@ -53,9 +51,10 @@ def timed(action: Callable[[], object], before: Callable[[], object] | None = No
 
 @dataclass(frozen=True)
 class Usage:
-    """What a command took: seconds by the clock, and the most memory that it or one of its processes held."""
+    """What a command took: seconds by the clock, seconds of CPU, and the most memory that one of its processes held."""
 
     seconds: float
+    cpu_seconds: float
     megabytes: float
 
 
@@ -78,13 +77,7 @@ def used(*arguments: str | Path, cwd: Path, env: Mapping[str, str], codes: Seque
         text = said.read().decode("utf-8", "replace")
     if child.returncode not in codes:
         raise RuntimeError(f"{' '.join(map(str, arguments))}: exit {child.returncode}\n{text}")
-    return Usage(seconds, usage.ru_maxrss / 1024)
-
-
-def forget(kept: Path) -> None:
-    """Remove what is kept, and wait: files as young as the edit before are never taken for unchanged."""
-    shutil.rmtree(kept, ignore_errors=True)
-    time.sleep(COARSE + 0.5)
+    return Usage(seconds, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024)
 
 
 def python(*arguments: str | Path, cwd: Path | None = None) -> str:
