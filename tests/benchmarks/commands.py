@@ -20,9 +20,8 @@ SIZES = (100, 1000, 10_000)
 HOSTS = len(lessons.HOSTS)
 CHANGED = 50  # of so many records one differs from what is committed
 FLOOR, COLD, WARM, RUN = "YAML read", "check, nothing kept", "check", "run, all current"
-EDITED = "check, a record edited"
 COMMANDS: dict[str, tuple[str, ...]] = {
-    COLD: ("check",), WARM: ("check",), EDITED: ("check",), "status": ("status",), "diff": ("diff",), RUN: ("run",),
+    COLD: ("check",), WARM: ("check",), "status": ("status",), "diff": ("diff",), RUN: ("run",),
 }  # fmt: skip
 Found = dict[tuple[str, int], list[Usage]]
 
@@ -49,21 +48,10 @@ def measure(folder: Path, name: str) -> Usage:
     env = {VARIABLE: str(folder / "kept")}
     if name == COLD:
         shutil.rmtree(folder / "kept", ignore_errors=True)
-    if name == EDITED:
-        edit(store.Handbook(root))
     if name == FLOOR:
         return used(HERE / "read_and_hash.py", root, cwd=folder, env=env)
     codes = (1,) if name == "diff" else (0, 2) if COMMANDS[name] == ("check",) else (0,)
     return used("-m", "capture", "--root", root, *COMMANDS[name], cwd=folder, env=env, codes=codes)
-
-
-def edit(book: store.Handbook) -> None:
-    """Let a record be another one: captured on another day, or on the day that it was before."""
-    key = (lessons.HOSTS[1].label, lessons.name_of(1))
-    old = store.read_record(book, *key)
-    assert old is not None
-    day = "2026-11-30" if old.captured != "2026-11-30" else "2026-11-29"
-    write(book.record_path(*key), store.record_text(record.sealed(dataclasses.replace(old, captured=day))))
 
 
 def compare(folder: Path, rounds: int, tell: Callable[[str], None]) -> list[Row]:
@@ -95,7 +83,7 @@ def row(found: Found, ours: tuple[str, int], theirs: tuple[str, int], wanted: Wi
 
 def against_floor(found: Found) -> list[Row]:
     """Return how `check` compares with reading the same bytes."""
-    bounds = {COLD: Within(10), WARM: Within(4), EDITED: Within(4)}
+    bounds = {COLD: Within(10), WARM: Within(4)}
     return [row(found, (name, size), (FLOOR, size), how) for size in SIZES for name, how in bounds.items()]
 
 
