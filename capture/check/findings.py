@@ -1,4 +1,4 @@
-"""What a check found, apart from the rules: who only shows it need not wait for them."""
+"""What a check found; apart from the rules, which take longer to import."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from capture.record.privacy import PRIVACY_RULES
 
 @dataclass(frozen=True)
 class Findings:
-    """`problems` fail the check; `notes` are things that may be so."""
+    """What the rules found: `problems`, which fail the check, and `notes`, which only inform."""
 
     problems: tuple[Problem, ...]
     notes: tuple[Problem, ...]
 
     @property
     def private(self) -> bool:
-        """Tell whether something personal or secret was found."""
+        """Whether something personal or secret was found."""
         return any(problem.rule in PRIVACY_RULES for problem in self.problems)

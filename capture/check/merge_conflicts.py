@@ -1,4 +1,4 @@
-"""The rule about merges: none is open on a file of a host."""
+"""The rule about merges: none is unfinished on a file of a host."""
 
 from __future__ import annotations
 
@@ -11,12 +11,15 @@ from capture.store.catalogue import Catalogue
 
 
 def check_merges(cat: Catalogue, marked: Collection[str]) -> list[Problem]:
-    """No merge is open on a file of a host; `marked` are those in which conflict markers tell it already."""
-    return [Problem(name, 0, message(name), "conflict") for name in store.unmerged(cat.book) if name not in marked]
+    """Return a problem for each file of a host on which a merge is unfinished.
+
+    `marked` are the paths of those that are left out, since the conflict markers in them are a problem already.
+    """
+    return [Problem(name, 0, _advice(name), "conflict") for name in store.unmerged(cat.book) if name not in marked]
 
 
-def message(name: str) -> str:
-    """Say how a file that two branches changed becomes whole again."""
+def _advice(name: str) -> str:
+    """Say how the merge of a file that two branches changed is finished."""
     label, _, rest = name.removeprefix(f"{store.CAPTURES}/").partition("/")
     if rest == "host.yaml":
         again = f"write it again on that machine: capture host init {label}"

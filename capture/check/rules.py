@@ -1,4 +1,4 @@
-"""Runs every rule and sorts what it finds: problems fail, notes inform."""
+"""Runs every rule over a handbook and sorts what they find: problems fail a check, notes only inform."""
 
 from __future__ import annotations
 
@@ -22,38 +22,41 @@ from capture.record.record import Record
 from capture.record.state import State
 from capture.store.catalogue import Catalogue
 
-States = Mapping[tuple[str, str], State]
+_States = Mapping[tuple[str, str], State]
 
 
 def check(cat: Catalogue, strict_stale: Sequence[str], pages: Iterable[Problem]) -> Findings:
-    """Return everything the rules find; `pages` are the problems of rendering each page, `strict_stale` labels."""
-    problems = [*cat.problems, *pages, *check_schemas(cat), *store.links(cat.book)]
+    """Return everything that the rules find in a handbook.
+
+    `strict_stale` are labels of hosts whose stale and missing records fail. `pages` are problems that rendering the
+    pages found, which this adds to its own.
+    """
+    problems = [*cat.problems, *pages, *_check_schemas(cat), *store.links(cat.book)]
     notes: list[Problem] = []
     for label in cat.book.labels():
         problems += check_host_file(cat, label)
-        problems += check_stray_files(cat, label)
+        problems += _check_stray_files(cat, label)
     problems += check_record_files(cat)
     problems += check_merges(cat, {problem.path for problem in problems if problem.rule == "conflict"})
     states = cat.states()
-    found, told = check_states(cat, states, strict_stale)
-    problems, notes = problems + found, notes + told
-    found, told = check_claims(cat, states)
-    problems, notes = problems + found, notes + told
-    notes += [problem for problem in problems if is_own(problem)]
-    return Findings(tuple(sorted({problem for problem in problems if not is_own(problem)})), tuple(sorted(set(notes))))
+    for more_problems, more_notes in (_check_states(cat, states, strict_stale), _check_claims(cat, states)):
+        problems, notes = problems + more_problems, notes + more_notes
+    notes += [problem for problem in problems if _concerns_local_alone(problem)]
+    failing = {problem for problem in problems if not _concerns_local_alone(problem)}
+    return Findings(tuple(sorted(failing)), tuple(sorted(set(notes))))
 
 
-def is_own(problem: Problem) -> bool:
-    """Tell whether a problem concerns `local` alone: git ignores that folder, so it is nobody else's.
+def _concerns_local_alone(problem: Problem) -> bool:
+    """Tell whether a problem is only a note, since it is in the folder `local`, which git ignores.
 
-    What is private stays a problem, and so does what was asked for with `strict_stale`.
+    What is private there stays a problem, and so does what `strict_stale` asks about.
     """
     always = (*PRIVACY_RULES, "stale", "missing")
     return problem.path.startswith(f"{store.CAPTURES}/{LOCAL}/") and problem.rule not in always
 
 
-def check_schemas(cat: Catalogue) -> list[Problem]:
-    """The committed JSON Schemas are what the code would write."""
+def _check_schemas(cat: Catalogue) -> list[Problem]:
+    """Return a problem for each committed JSON Schema that is not what the code would write."""
     problems = []
     for name, text in json_schemas.texts().items():
         path = cat.book.root / name
@@ -65,7 +68,7 @@ def check_schemas(cat: Catalogue) -> list[Problem]:
 
 
 def check_host_file(cat: Catalogue, label: str) -> list[Problem]:
-    """A host's file is as the writer writes it, and carries its own fingerprint."""
+    """Return what is wrong with a host's file: private words, a fingerprint of other facts, a foreign format."""
     item = cat.hosts.get(label)
     if item is None:
         return []
@@ -82,7 +85,7 @@ def check_host_file(cat: Catalogue, label: str) -> list[Problem]:
         problems.append(
             Problem(
                 name,
-                first_difference(text, expected),
+                _first_differing_line(text, expected),
                 f"is not written as the tool writes it; {advice}",
                 "format",
             )
@@ -91,24 +94,24 @@ def check_host_file(cat: Catalogue, label: str) -> list[Problem]:
 
 
 def check_record_files(cat: Catalogue) -> list[Problem]:
-    """Check each record's file; one that was found faultless before is known by its content."""
+    """Return what is wrong with the files of all records; a content once found faultless is not checked again."""
     problems: list[Problem] = []
     with store.Cache(cat.book.cached_for, "checked") as cache:
         for (label, key), item in cat.records.items():
             name, data = cat.book.record_name(label, key), cat.book.record_path(label, key).read_bytes()
-            faultless = functools.partial(is_faultless, name, data, item)
+            faultless = functools.partial(_is_faultless, name, data, item)
             if not cache.recall(store.digest(data), faultless):
-                problems += check_record_file(name, data, item)
+                problems += _check_record_file(name, data, item)
     return problems
 
 
-def is_faultless(name: str, data: bytes, item: Record) -> bool:
+def _is_faultless(name: str, data: bytes, item: Record) -> bool:
     """Tell whether nothing is wrong with a record's file."""
-    return not check_record_file(name, data, item)
+    return not _check_record_file(name, data, item)
 
 
-def check_record_file(name: str, data: bytes, item: Record) -> list[Problem]:
-    """A record is whole, unedited and as the writer writes it, and holds nothing private."""
+def _check_record_file(name: str, data: bytes, item: Record) -> list[Problem]:
+    """Return what is wrong with a record's file: private words, an edit by hand, a foreign format."""
     text = io.TextIOWrapper(io.BytesIO(data), "utf-8").read()  # line ends are git's affair
     label, key = item.host, item.snippet
     advice = store.recapture_advice(label, key)
@@ -127,7 +130,7 @@ def check_record_file(name: str, data: bytes, item: Record) -> list[Problem]:
         problems.append(
             Problem(
                 name,
-                first_difference(text, expected),
+                _first_differing_line(text, expected),
                 f"is not written as the tool writes it (a formatter, or a merge){advice}",
                 "format",
             )
@@ -135,18 +138,18 @@ def check_record_file(name: str, data: bytes, item: Record) -> list[Problem]:
     return problems
 
 
-def first_difference(text: str, expected: str) -> int:
-    """Return the first line in which a file differs from what the writer writes."""
+def _first_differing_line(text: str, expected: str) -> int:
+    """Return the number of the first line in which a file differs from what the tool would write."""
     for number, (one, other) in enumerate(zip(text.split("\n"), expected.split("\n"), strict=False), 1):
         if one != other:
             return number
     return min(text.count("\n"), expected.count("\n")) + 1
 
 
-def check_stray_files(cat: Catalogue, label: str) -> list[Problem]:
-    """A host's folder holds records and host.yaml, and nothing else."""
+def _check_stray_files(cat: Catalogue, label: str) -> list[Problem]:
+    """Return a problem for each file in a host's folder that is neither a record nor host.yaml."""
     folder, problems = cat.book.captures / label, []
-    for relative in stray(folder):
+    for relative in _stray_files(folder):
         path = folder / relative
         name = cat.book.relative(path)
         close = difflib.get_close_matches(relative, [f"{key}.yaml" for key in cat.snippets], n=1)
@@ -162,44 +165,47 @@ def check_stray_files(cat: Catalogue, label: str) -> list[Problem]:
     return problems
 
 
-def stray(folder: Path) -> list[str]:
-    """Return the files below a host's folder whose places are no record's, each by its path in it."""
-    found = []
+def _stray_files(folder: Path) -> list[str]:
+    """Return the paths, from a host's folder, of the files in it that stand where no record does."""
+    paths = []
     for parent, _, names in os.walk(folder):
         inside = Path(parent).relative_to(folder).parts
         for name in names:
             is_record = name.endswith(".yaml") and (len(inside) == 1 or (not inside and name == "host.yaml"))
             if not is_record and not name.startswith("."):
-                found.append("/".join((*inside, name)))
-    return sorted(found)
+                paths.append("/".join((*inside, name)))
+    return sorted(paths)
 
 
-def check_states(cat: Catalogue, states: States, strict_stale: Sequence[str]) -> tuple[list[Problem], list[Problem]]:
-    """An orphan fails; stale and missing are notes, but fail for the labels of `strict_stale`."""
+def _check_states(cat: Catalogue, states: _States, strict_stale: Sequence[str]) -> tuple[list[Problem], list[Problem]]:
+    """Return problems and notes about the states of results.
+
+    An orphan is a problem. Stale, missing and failed captures are notes; stale and missing ones are problems for the
+    labels of `strict_stale`.
+    """
     problems: list[Problem] = []
     notes: list[Problem] = []
     faulty = {problem.path for problem in cat.problems}
-    for (label, key), found in states.items():
+    for (label, key), result_state in states.items():
         path = cat.book.record_name(label, key)
-        if found.kind == "orphan" and f"snippets/{key}.py" in faulty:
+        kind = result_state.kind
+        if kind == "orphan" and f"snippets/{key}.py" in faulty:
             continue  # the snippet is there and is named itself; its records are good once it can be read
-        if found.kind == "orphan":
+        if kind == "orphan":
             problems.append(Problem(path, 2, f'orphan: no snippet "{key}"; remove it with: capture prune', "orphan"))
-        elif found.kind in ("stale", "missing"):
-            where = problems if label in strict_stale else notes
-            where.append(
-                Problem(path, 0, f"{found}; capture it: capture run {key}{host.run_option(label)}", found.kind)
-            )
+        elif kind in ("stale", "missing"):
+            message = f"{result_state}; capture it: capture run {key}{host.run_option(label)}"
+            (problems if label in strict_stale else notes).append(Problem(path, 0, message, kind))
         item = cat.records.get((label, key))
         if item is not None and item.status != "ok":
             notes.append(Problem(path, 0, f"the capture ended with {item.status}", "failed"))
     return problems, notes
 
 
-def check_claims(cat: Catalogue, states: States) -> tuple[list[Problem], list[Problem]]:
-    """Every value of a current record matches once, and no claim fails in its scope.
+def _check_claims(cat: Catalogue, states: _States) -> tuple[list[Problem], list[Problem]]:
+    """Return problems and notes about values that do not match once in a current record, and claims that fail on one.
 
-    On `local`, a newcomer's own machine, both are notes: his hardware is not in the handbook's hands.
+    On `local`, which is anybody's own machine, they are notes: the handbook makes no claims about that.
     """
     problems: list[Problem] = []
     notes: list[Problem] = []
@@ -216,7 +222,7 @@ def check_claims(cat: Catalogue, states: States) -> tuple[list[Problem], list[Pr
             try:
                 judged = claims.judge(snippet, claim, item, cat.hosts[label])
             except CaptureError as error:
-                if str(error) not in lost.values():  # which is told already, and once is enough
+                if str(error) not in lost.values():  # else the lost value is a problem already
                     where.append(Problem(snippet.path, line, str(error), "claim"))
                 continue
             if judged.verdict == "fails":

@@ -23,7 +23,7 @@ app = typer.Typer(
 )
 
 
-def show_version(value: bool) -> None:
+def _show_version(value: bool) -> None:
     """Print the version and stop."""
     if value:
         say(__version__)
@@ -31,10 +31,10 @@ def show_version(value: bool) -> None:
 
 
 @app.callback()
-def options(
+def _take_options(
     context: typer.Context,
     root: str = typer.Option("", metavar="DIR", help="The handbook to work on; the nearest folder upward by default."),
-    version: bool = typer.Option(False, "--version", callback=show_version, is_eager=True, help="Show the version."),
+    version: bool = typer.Option(False, "--version", callback=_show_version, is_eager=True, help="Show the version."),
 ) -> None:
     """Take the options that stand before a command."""
     set_root(context, root)

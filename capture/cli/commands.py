@@ -10,12 +10,12 @@ import typer
 from typer.core import TyperGroup
 
 # In the order of the help: the module within this package, and what it calls the command or the group of commands.
-PLACES = {
+_PLACES = {
     "run": "run:run",
     "verify": "verify:verify",
     "check": "check:check",
     "diff": "diff:diff",
-    "review": "review:review_command",
+    "review": "review:review",
     "status": "status_show:status",
     "show": "status_show:show",
     "bundle": "bundle:bundle",
@@ -28,9 +28,9 @@ PLACES = {
 }
 
 
-def load(name: str) -> Any:
+def load_command(name: str) -> Any:
     """Import a command, or a group of commands, and return what the command line calls."""
-    module, _, own = PLACES[name].partition(":")
+    module, _, own = _PLACES[name].partition(":")
     found = getattr(importlib.import_module(f"capture.cli.{module}"), own)
     if not isinstance(found, typer.Typer):
         alone = typer.Typer(rich_markup_mode=None, add_completion=False)
@@ -41,15 +41,15 @@ def load(name: str) -> Any:
     return group
 
 
-class OnDemand(MutableMapping[str, Any]):
+class _CommandsOnDemand(MutableMapping[str, Any]):
     """All commands by name, of which only those exist that somebody asked for."""
 
     def __init__(self) -> None:
-        self.loaded: dict[str, Any] = dict.fromkeys(PLACES)
+        self.loaded: dict[str, Any] = dict.fromkeys(_PLACES)
 
     def __getitem__(self, name: str) -> Any:
         if self.loaded[name] is None:
-            self.loaded[name] = load(name)
+            self.loaded[name] = load_command(name)
         return self.loaded[name]
 
     def __setitem__(self, name: str, command: Any) -> None:
@@ -70,7 +70,7 @@ class Commands(TyperGroup):
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
-        self.commands = OnDemand()
+        self.commands = _CommandsOnDemand()
 
     def list_commands(self, ctx: Any) -> list[str]:
         """Return the names in the order of the help, without importing what they name."""

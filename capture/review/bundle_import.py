@@ -1,4 +1,4 @@
-"""Captures that came in a bundle: all are checked before one is written, then each is stored by the rules of a run."""
+"""Imports the captures of a bundle: checks all before it writes one, then stores each by the rules of a run."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ from capture.snippet.snippet import Snippet
 from capture.store import catalogue
 from capture.store.catalogue import Catalogue
 
-Kind = Literal["captured", "unchanged", "changed", "stale", "failed", "kept", "left out"]
+ImportKind = Literal["captured", "unchanged", "changed", "stale", "failed", "kept", "left out"]
 
 
 @dataclass(frozen=True)
 class Bundle:
-    """A bundle whose every file is as the tool writes it."""
+    """A bundle that was checked: the name of its file, its one host, and its records by the ids of their snippets."""
 
     name: str
     host: Host
@@ -38,24 +38,29 @@ class Bundle:
 
 @dataclass(frozen=True)
 class Taken:
-    """What became of a record that came.
+    """What became of a record of a bundle; `message` says why, or what to do.
 
-    `captured`: stored, and nothing here said something else; `changed`: it replaced what did; `stale`: stored, but its
-    script is another one here; `failed`: a failure is stored; `kept`: the record here stays; `left out`: there is no
+    `captured`: it is stored, and the record here, if any, said the same. `unchanged`: the record here says what it
+    does. `changed`: it replaced a record that said something else. `stale`: it is stored, but the script here is
+    another one. `failed`: it is stored, and it is a failure. `kept`: the record here stays. `left out`: there is no
     such snippet here.
     """
 
     snippet: str
-    kind: Kind
+    kind: ImportKind
     message: str = ""
 
 
 def read(book: store.Handbook, path: Path, who: Identity) -> Bundle:
-    """Return a bundle as it came; raises CaptureError, or PrivacyRefused, with everything that is wrong with it."""
+    """Open and check a bundle; `who` is the person whose names must not be in it.
+
+    Raises CaptureError, or PrivacyRefused, with everything that is wrong with it.
+    """
     name = path.name
     label, files = bundle.unpack(store.read_bytes(path, name, bundle.PACKED), name)
     with tempfile.TemporaryDirectory(prefix="capture-import-") as folder:
-        # Read and checked like any other handbook; the names have the one form that is allowed.
+        # The files become a handbook of their own, which is read and checked like any other. None is written elsewhere:
+        # unpacking lets no other names through than those of records and of host.yaml.
         apart = store.Handbook(Path(folder), cached_for=book.cached_for)
         for key, data in files.items():
             file = apart.root / bundle.path_of(label, key)
@@ -63,17 +68,17 @@ def read(book: store.Handbook, path: Path, who: Identity) -> Bundle:
             file.write_bytes(data)
         cat = catalogue.read(apart, labels=[label])
         problems = [*cat.problems, *rules.check_host_file(cat, label), *rules.check_record_files(cat)]
-        problems += early(cat)
+        problems += _records_of_the_future(cat)
     for key, data in files.items():
         text = data.decode("utf-8", "replace")
         problems += privacy.scan(text, bundle.path_of(label, key), who)
     if problems:
-        refuse(name, problems)
+        _refuse(name, problems)
     return Bundle(name, cat.hosts[label], {key: item for (_, key), item in cat.records.items()})
 
 
-def early(cat: Catalogue) -> list[Problem]:
-    """Return a problem for each record from a day that has begun nowhere yet: no later capture would replace it."""
+def _records_of_the_future(cat: Catalogue) -> list[Problem]:
+    """Return a problem for each record of a day that has begun nowhere on earth; no later capture would replace it."""
     tomorrow = (datetime.datetime.now(datetime.UTC).date() + datetime.timedelta(days=1)).isoformat()
     why = "which has not come yet; set that machine's clock and capture again, or set this one's"
     return [
@@ -83,53 +88,57 @@ def early(cat: Catalogue) -> list[Problem]:
     ]
 
 
-def refuse(name: str, problems: list[Problem]) -> None:
-    """Raise the error for a bundle with problems; beside something private no other message, which could echo it."""
-    found = [replace(problem, path=f"{name}: {problem.path}") for problem in sorted(set(problems))]
-    if private := [problem for problem in found if problem.rule in PRIVACY_RULES]:
-        raise PrivacyRefused(*private)
-    raise CaptureError(*found)
+def _refuse(name: str, problems: list[Problem]) -> None:
+    """Raise PrivacyRefused with what is private in a bundle, else CaptureError with all problems.
 
-
-def require_fit(came: Bundle, cat: Catalogue, others: Iterable[Bundle]) -> None:
-    """Raise HostRefused where a bundle's label names another machine here, or in another bundle that comes with it.
-
-    Raises CaptureError where nobody can tell, or where a link would lead the writes elsewhere.
+    What is private is told alone, since other messages could repeat it.
     """
-    label = came.host.label
-    for key in ("host", *came.records):
+    located = [replace(problem, path=f"{name}: {problem.path}") for problem in sorted(set(problems))]
+    if private := [problem for problem in located if problem.rule in PRIVACY_RULES]:
+        raise PrivacyRefused(*private)
+    raise CaptureError(*located)
+
+
+def require_fit(incoming: Bundle, cat: Catalogue, others: Iterable[Bundle]) -> None:
+    """Raise HostRefused where a bundle's label names another machine here, or in a bundle that is imported with it.
+
+    Raises CaptureError where the host's facts here cannot be read, so that nobody can tell, and where a link would lead
+    a write elsewhere.
+    """
+    label = incoming.host.label
+    for key in ("host", *incoming.records):
         carry_out.require_own_folder(cat.book, bundle.path_of(label, key))
     facts = cat.book.relative(cat.book.host_path(label))
-    if lost := [problem for problem in cat.problems if problem.path == facts]:
-        raise CaptureError(*lost)
+    if unreadable := [problem for problem in cat.problems if problem.path == facts]:
+        raise CaptureError(*unreadable)
     known = cat.hosts.get(label) or next((other.host for other in others if other.host.label == label), None)
-    if known is not None and not host.same_machine(host.identified(known), came.host):
-        differ = "; ".join(host.differences(known, came.host)) or "neither tells what it is"
+    if known is not None and not host.same_machine(host.identified(known), incoming.host):
+        differ = "; ".join(host.differences(known, incoming.host)) or "neither tells what it is"
         raise HostRefused(
-            f'{came.name}: label "{label}" names another machine here ({differ}); where it was captured choose a new '
-            "one (capture host init NEW-LABEL), capture under it, and bundle that"
+            f'{incoming.name}: label "{label}" names another machine here ({differ}); where it was captured choose a '
+            "new one (capture host init NEW-LABEL), capture under it, and bundle that"
         )
 
 
-def settle(came: Bundle, cat: Catalogue, accept_failure: bool, write: bool) -> Iterator[Taken]:
-    """Store the records of a bundle, or only say what would become of them; `cat` is read under the host's lock.
+def settle(incoming: Bundle, cat: Catalogue, accept_failure: bool, write: bool) -> Iterator[Taken]:
+    """Store the records of a bundle, or without `write` only say what would become of each.
 
-    Every record is replaced whole or left as it is. Raises CaptureError where a file cannot be written; what was
-    stored before that stays.
+    Every record here is replaced whole or left as it is; `cat` is what was read while the host's folder was held.
+    Raises CaptureError where a file cannot be written; what was stored before that stays.
     """
-    book, label = cat.book, came.host.label
+    book, label = cat.book, incoming.host.label
     if write and label not in cat.hosts:
-        store.write_host(book, came.host)
+        store.write_host(book, incoming.host)
     faulty = {problem.path for problem in cat.problems}
-    for key, item in came.records.items():
-        found = judge(key, item, cat, f"snippets/{key}.py" in faulty, accept_failure)
-        if write and found.kind not in ("unchanged", "kept", "left out"):
+    for key, item in incoming.records.items():
+        outcome = _judge_record(key, item, cat, f"snippets/{key}.py" in faulty, accept_failure)
+        if write and outcome.kind not in ("unchanged", "kept", "left out"):
             store.write_record(book, item)
-        yield found
+        yield outcome
 
 
-def judge(key: str, item: Record, cat: Catalogue, faulty: bool, accept_failure: bool) -> Taken:
-    """Decide about one record."""
+def _judge_record(key: str, item: Record, cat: Catalogue, faulty: bool, accept_failure: bool) -> Taken:
+    """Decide what becomes of one record; `faulty` tells that its snippet is here and cannot be read."""
     snippet, old = cat.snippets.get(key), cat.records.get((item.host, key))
     if snippet is None:
         if faulty:
@@ -139,7 +148,7 @@ def judge(key: str, item: Record, cat: Catalogue, faulty: bool, accept_failure: 
     if item == old:
         return Taken(key, "unchanged")
     failure = "" if item.status == "ok" else record_assembly.failure_words(item)
-    if old is not None and (why := better(snippet, old, item, failure, accept_failure)):
+    if old is not None and (why := _why_kept(snippet, old, item, failure, accept_failure)):
         return Taken(key, "kept", why)
     if old is not None and runner.says_the_same(snippet, old, item):
         return Taken(key, "unchanged")
@@ -153,8 +162,11 @@ def judge(key: str, item: Record, cat: Catalogue, faulty: bool, accept_failure: 
     return Taken(key, "changed", f"{change.kind}: {change.detail}")
 
 
-def better(snippet: Snippet, old: Record, item: Record, failure: str, accept_failure: bool) -> str:
-    """Say why the record here is the better one, or nothing."""
+def _why_kept(snippet: Snippet, old: Record, item: Record, failure: str, accept_failure: bool) -> str:
+    """Say why the record here is better than the one of the bundle and stays, or nothing.
+
+    `failure` says how the one of the bundle failed, or nothing.
+    """
     if failure and old.status == "ok" and not accept_failure:
         return f"{failure}; the good record stays (--accept-failure replaces it)"
     if old.source_sha256 != item.source_sha256 and snippet.digest in (old.source_sha256, item.source_sha256):

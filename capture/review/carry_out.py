@@ -1,7 +1,7 @@
-"""How a decision about a capture is carried out.
+"""Carries out decisions about captures.
 
-Accepting stages a file. Rejecting brings HEAD's bytes back, after what is rejected has been kept aside: whatever ends
-the process in between, both sides are there.
+Accepting stages a file. Rejecting first copies what is rejected to a folder of its own, then brings HEAD's bytes back:
+whatever ends the process in between, nothing is lost.
 """
 
 from __future__ import annotations
@@ -15,142 +15,153 @@ from pathlib import Path
 
 from capture import store
 from capture.errors import CaptureError, Problem
-from capture.review.waiting import HOST_FILE, Item, content, digest, digest_of, key_of
+from capture.review.waiting import HOST_FILE, ReviewItem, content_digest, file_content, file_digest, record_key
 from capture.store import Entry, Handbook
 
-REJECTED = ".cache/rejected"
-Tell = Callable[[str], None]
+REJECTED = ".cache/rejected"  # below the handbook; what was rejected is kept here
+_Tell = Callable[[str], None]
 
 
 @dataclass(frozen=True)
-class Told:
-    """What became of a decision about a file: what was done, or why nothing was."""
+class DecisionOutcome:
+    """What became of the decision about a file: `words` say what was done, or, without `done`, why nothing was."""
 
     path: str
     done: bool
     words: str
 
 
-def accept(book: Handbook, commit: str, items: Iterable[Item], tell: Tell) -> list[Told]:
-    """Stage records as they were looked at, each with its host's facts where those are new or changed."""
-    told = []
-    for label, group in by_host(items):
-        with held(book, commit, label, tell):
-            refused = {item.entry.path: why for item in group if (why := refusal(book, item))}
+def accept(book: Handbook, commit: str, items: Iterable[ReviewItem], tell: _Tell) -> list[DecisionOutcome]:
+    """Stage records as the reviewer saw them, each with its host's facts where those are new or changed.
+
+    What cannot be accepted, or has changed since, is left as it is. `tell` is called where a run is waited for. Raises
+    CaptureError where HEAD is no longer `commit`, or a run goes on for too long.
+    """
+    outcomes = []
+    for label, group in _by_host(items):
+        with _host_held(book, commit, label, tell):
+            refused = {item.entry.path: why for item in group if (why := _why_refused(book, item))}
             ready = [item for item in group if item.entry.path not in refused]
             store.stage(book, dict.fromkeys(path for item in ready for path, _ in item.seen))
             facts = book.relative(book.host_path(label))
-            if ready and digest(book, facts) == "" and store.staged_paths(book, label) == [facts]:
+            if ready and file_digest(book, facts) == "" and store.staged_paths(book, label) == [facts]:
                 store.stage(book, [facts])  # the host is gone with its last record
         for item in group:
             path = item.entry.path
             along = "".join(f", with {other}" for other, _ in item.seen[1:])
-            told.append(Told(path, path not in refused, refused.get(path) or f"accepted {path}{along}"))
-    return told
+            outcomes.append(DecisionOutcome(path, path not in refused, refused.get(path) or f"accepted {path}{along}"))
+    return outcomes
 
 
-def refusal(book: Handbook, item: Item) -> str:
+def _why_refused(book: Handbook, item: ReviewItem) -> str:
     """Say why an item cannot be accepted, or nothing."""
     if item.why_not:
         return f"cannot be accepted: {item.why_not}"
-    return next((moved(path) for path, shown in item.seen if digest(book, path) != shown), "")
+    return next((_changed_since_read(path) for path, seen in item.seen if file_digest(book, path) != seen), "")
 
 
-def moved(path: str) -> str:
-    """Say that a file is no longer what was looked at."""
+def _changed_since_read(path: str) -> str:
+    """Say that a file is no longer what the reviewer saw."""
     return f"{path}: has changed since it was read; review it again"
 
 
-def reject(book: Handbook, commit: str, items: Iterable[Item], stamp: str, tell: Tell) -> list[Told]:
-    """Bring HEAD's version of records back; what they held is kept under a folder named by `stamp` first.
+def reject(book: Handbook, commit: str, items: Iterable[ReviewItem], stamp: str, tell: _Tell) -> list[DecisionOutcome]:
+    """Bring HEAD's version of records back, after what they hold was kept in a folder named by `stamp`.
 
-    A host's facts follow: where a record that comes back needs them, and where no record differs any more.
+    A host's facts come back with them where a record needs HEAD's, and where no record of the host differs any more.
+    `tell` is called where a run is waited for. Raises CaptureError where HEAD is no longer `commit`, where a run goes
+    on for too long, and where a file cannot be written.
     """
-    told = []
-    for label, group in by_host(items):
-        with held(book, commit, label, tell):
+    outcomes = []
+    for label, group in _by_host(items):
+        with _host_held(book, commit, label, tell):
             store.sweep(book, label)
             needed = [item.entry.path for item in group if item.is_host and not item.entry.committed]
             if needed and store.record_ids(book, label):
-                told += [
-                    Told(path, False, f"{path}: its records need it; unstage or remove them first") for path in needed
-                ]
+                words = "its records need it; unstage or remove them first"
+                outcomes += [DecisionOutcome(path, False, f"{path}: {words}") for path in needed]
                 continue
-            done = bring_back(book, commit, [(item.entry, item.seen[0][1]) for item in group], stamp)
-            left = {key: entry for entry in store.differing(book) if (key := key_of(entry.path)) and key[0] == label}
+            back = _bring_back(book, commit, [(item.entry, item.seen[0][1]) for item in group], stamp)
+            left = {key: item for item in store.differing(book) if (key := record_key(item.path)) and key[0] == label}
             facts = left.pop((label, HOST_FILE), None)
-            if facts and not facts.settled and any(item.done for item in done):
-                gone = digest(book, facts.path)
-                if not left or (not gone and facts.committed):
-                    done += bring_back(book, commit, [(facts, gone)], stamp)
-            told += done
-        with contextlib.suppress(OSError):  # a new host of which nothing is left
+            if facts and not facts.settled and any(outcome.done for outcome in back):
+                digest = file_digest(book, facts.path)
+                if not left or (not digest and facts.committed):
+                    back += _bring_back(book, commit, [(facts, digest)], stamp)
+            outcomes += back
+        with contextlib.suppress(OSError):  # the folder of a new host of which nothing is left
             (book.captures / label).rmdir()
-    return told
+    return outcomes
 
 
-def bring_back(book: Handbook, commit: str, wanted: Iterable[tuple[Entry, str]], stamp: str) -> list[Told]:
-    """Let the index and the working tree hold files as a commit does; each comes with the digest of what was seen."""
-    told, ready = [], []
+def _bring_back(book: Handbook, commit: str, wanted: Iterable[tuple[Entry, str]], stamp: str) -> list[DecisionOutcome]:
+    """Let the index and the working tree hold files as a commit does, except those that the reviewer did not see so.
+
+    Each entry of `wanted` comes with the digest of what the reviewer saw.
+    """
+    outcomes, ready = [], []
     for entry, seen in wanted:
         require_own_folder(book, entry.path)
         old = store.committed_bytes(book, commit, entry) if entry.committed else None
-        data = content(book, entry.path)
-        if digest_of(data) == seen:
-            ready.append((entry, seen, old, keep(book, entry, data, old, stamp)))
+        data = file_content(book, entry.path)
+        if content_digest(data) == seen:
+            ready.append((entry, seen, old, _keep_aside(book, entry, data, old, stamp)))
         else:
-            told.append(Told(entry.path, False, moved(entry.path)))
+            outcomes.append(DecisionOutcome(entry.path, False, _changed_since_read(entry.path)))
     store.unstage(book, commit, [entry.path for entry, *_ in ready])
     for entry, seen, old, kept in ready:
-        if digest(book, entry.path) != seen:
-            told.append(Told(entry.path, False, moved(entry.path)))
+        if file_digest(book, entry.path) != seen:
+            outcomes.append(DecisionOutcome(entry.path, False, _changed_since_read(entry.path)))
             continue
-        put_back(book, entry, old)
+        _write_committed(book, entry, old)
         where = f"; what was rejected is in {', '.join(kept)}" if kept else ""
         became = "removed" if old is None else "as in HEAD again"
-        told.append(Told(entry.path, True, f"rejected {entry.path}: {became}{where}"))
-    return told
+        outcomes.append(DecisionOutcome(entry.path, True, f"rejected {entry.path}: {became}{where}"))
+    return outcomes
 
 
-def keep(book: Handbook, entry: Entry, data: bytes | None, old: bytes | None, stamp: str) -> list[str]:
-    """Keep what the working tree and the index hold of a file, where HEAD does not; return where."""
+def _keep_aside(book: Handbook, entry: Entry, data: bytes | None, old: bytes | None, stamp: str) -> list[str]:
+    """Copy what the working tree and the index hold of a file, unless HEAD holds it too; return where the copies are.
+
+    `data` is what the working tree holds, `old` what HEAD holds; either may be nothing.
+    """
     versions = [("", data)]
     if entry.staged and entry.staged != entry.committed:
         versions.append((".staged", store.staged_bytes(book, entry)))
     kept: list[str] = []
     saved = [old]
-    for mark, version in versions:
+    for suffix, version in versions:
         if version is None or version in saved:
             continue
         saved.append(version)
         store.write_text(book, book.root / REJECTED / ".gitignore", "*\n")
-        name = entry.path.removeprefix(f"{store.CAPTURES}/").removesuffix(".yaml") + f"{mark}.yaml"
-        place = free_place(book.root / REJECTED, stamp, name)
-        store.write_bytes(book, place, version)
-        with contextlib.suppress(OSError), open_folder(place.parent) as number:  # not on Windows
-            os.fsync(number)
-        kept.append(book.relative(place))
+        name = entry.path.removeprefix(f"{store.CAPTURES}/").removesuffix(".yaml") + f"{suffix}.yaml"
+        path = _free_path(book.root / REJECTED, stamp, name)
+        store.write_bytes(book, path, version)
+        with contextlib.suppress(OSError), _open_folder(path.parent) as descriptor:  # not on Windows
+            os.fsync(descriptor)
+        kept.append(book.relative(path))
     return kept
 
 
-def free_place(base: Path, stamp: str, name: str) -> Path:
-    """Return a place for a file that nothing holds yet: two reviews may begin in one second."""
+def _free_path(base: Path, stamp: str, name: str) -> Path:
+    """Return a path for a file that is not taken yet, since two reviews may begin in one second."""
     folders = (base / (stamp if number == 1 else f"{stamp}-{number}") for number in itertools.count(1))
-    return next(place for folder in folders if not os.path.lexists(place := folder / name))
+    return next(path for folder in folders if not os.path.lexists(path := folder / name))
 
 
 @contextlib.contextmanager
-def open_folder(path: Path) -> Iterator[int]:
-    """Open a folder, so that the names in it can be written to disk."""
-    number = os.open(path, os.O_RDONLY)
+def _open_folder(path: Path) -> Iterator[int]:
+    """Yield a descriptor of a folder, by which the names in it can be forced to disk."""
+    descriptor = os.open(path, os.O_RDONLY)
     try:
-        yield number
+        yield descriptor
     finally:
-        os.close(number)
+        os.close(descriptor)
 
 
-def put_back(book: Handbook, entry: Entry, old: bytes | None) -> None:
-    """Write a file as HEAD has it, or remove one that HEAD lacks."""
+def _write_committed(book: Handbook, entry: Entry, old: bytes | None) -> None:
+    """Write a file as HEAD holds it, which is `old`, or remove one that HEAD lacks; raises CaptureError."""
     file = book.root / entry.path
     if old is not None:
         store.write_bytes(book, file, old, executable=bool(entry.committed and entry.committed.mode == "100755"))
@@ -165,23 +176,23 @@ def put_back(book: Handbook, entry: Entry, old: bytes | None) -> None:
 
 
 def require_own_folder(book: Handbook, path: str) -> None:
-    """Raise CaptureError where a link on the way would lead a write elsewhere."""
+    """Raise CaptureError where a link among the folders of a path would lead a write elsewhere."""
     if (book.root / path).parent.resolve() != book.root.resolve() / Path(path).parent:
         raise CaptureError(Problem(path, 0, "its folder is a link; restore it with git", "link"))
 
 
 @contextlib.contextmanager
-def held(book: Handbook, commit: str, label: str, tell: Tell) -> Iterator[None]:
-    """Hold a host's folder against runs; raises CaptureError where HEAD is no longer what was compared with."""
+def _host_held(book: Handbook, commit: str, label: str, tell: _Tell) -> Iterator[None]:
+    """Hold a host's folder against runs; raises CaptureError where HEAD is no longer the commit that was compared."""
     with store.held(book, label, tell):
         if store.resolve_revision(book, "HEAD") != commit:
             raise CaptureError("HEAD has moved since the captures were read; run the same command again")
         yield
 
 
-def by_host(items: Iterable[Item]) -> list[tuple[str, list[Item]]]:
-    """Return items gathered by host."""
-    groups: dict[str, list[Item]] = {}
+def _by_host(items: Iterable[ReviewItem]) -> list[tuple[str, list[ReviewItem]]]:
+    """Return items by the label of their host."""
+    groups: dict[str, list[ReviewItem]] = {}
     for item in items:
         groups.setdefault(item.change.host, []).append(item)
     return list(groups.items())

@@ -1,4 +1,4 @@
-"""A change of text in short: the lines that differ, and which words became what."""
+"""Tells a change of text in short: which lines differ, and which words became which."""
 
 from __future__ import annotations
 
@@ -7,35 +7,39 @@ import hashlib
 import re
 from collections.abc import Iterator, Sequence
 
-TOKEN = re.compile(r"\w+(?:\.\w+)*|\s+|[^\w\s]")
-LINES = 12  # lines that are shown
-WIDTH = 120  # characters of a line that are shown, around what differs
-EDITS = 8  # exchanged words that are shown
-MOST = 2**18  # characters of a text that are looked at; the tool stores a quarter of it
-CLOSE = 200  # parts of a text on either side up to which they are aligned; the time for it grows with the square
-Opcode = tuple[bool, int, int, int, int]
+_TOKEN = re.compile(r"\w+(?:\.\w+)*|\s+|[^\w\s]")
+_MOST_LINES = 12  # differing lines that are shown
+_LINE_WIDTH = 120  # characters of a line that are shown, around the first that differs
+_MOST_EDITS = 8  # edits of words that are shown
+_MOST_CHARACTERS = 2**18  # characters of a text that are compared; an output of a quarter of that is the longest stored
+_MOST_ALIGNED = 200  # lines or words of a side that are aligned; the time for it grows with the square
+# Whether the parts are the same; start and end of the old part; start and end of the new part.
+_AlignedSpan = tuple[bool, int, int, int, int]
 
 
 def text_edit(old: str, new: str) -> tuple[tuple[str, ...], str]:
-    """Return the lines that differ, marked - and +, and the words exchanged in short.
+    """Return the lines that differ, marked - and +, and in short the edit of words that leads from old to new.
 
-    The second is the same for two changes only if all their exchanged words are.
+    Two changes have the same edit in short only if all their edited words are the same.
     """
-    before, after = old[:MOST].split("\n"), new[:MOST].split("\n")
+    before, after = old[:_MOST_CHARACTERS].split("\n"), new[:_MOST_CHARACTERS].split("\n")
     lines: list[str] = []
     edits: dict[str, None] = {}
-    for same, i, j, k, m in opcodes(before, after):
+    for same, i, j, k, m in _aligned_spans(before, after):
         if same:
             continue
-        lines += marked(before[i:j], after[k:m])
-        edits.update(dict.fromkeys(hunk_edits(before[i:j], after[k:m])))
-    if len(lines) > LINES:
-        lines = [*lines[:LINES], f"… {len(lines) - LINES} more lines"]
-    return tuple(lines), in_short(list(edits))
+        lines += _marked_lines(before[i:j], after[k:m])
+        edits.update(dict.fromkeys(_word_edits_of_lines(before[i:j], after[k:m])))
+    if len(lines) > _MOST_LINES:
+        lines = [*lines[:_MOST_LINES], f"… {len(lines) - _MOST_LINES} more lines"]
+    return tuple(lines), _edits_in_short(list(edits))
 
 
-def opcodes(before: Sequence[str], after: Sequence[str]) -> Iterator[Opcode]:
-    """Yield which parts are the same; where too many differ to be aligned in time, they are one change."""
+def _aligned_spans(before: Sequence[str], after: Sequence[str]) -> Iterator[_AlignedSpan]:
+    """Yield which parts of two sequences are the same and which differ, in order.
+
+    Where too many differ to be aligned in good time, all between the common start and end is one difference.
+    """
     start, end = 0, 0
     room = min(len(before), len(after))
     while start < room and before[start] == after[start]:
@@ -43,23 +47,23 @@ def opcodes(before: Sequence[str], after: Sequence[str]) -> Iterator[Opcode]:
     while end < room - start and before[-1 - end] == after[-1 - end]:
         end += 1
     old, new = before[start : len(before) - end], after[start : len(after) - end]
-    if len(old) > CLOSE or len(new) > CLOSE:
+    if len(old) > _MOST_ALIGNED or len(new) > _MOST_ALIGNED:
         yield False, start, len(before) - end, start, len(after) - end
         return
     for tag, i, j, k, m in difflib.SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
         yield tag == "equal", i + start, j + start, k + start, m + start
 
 
-def marked(before: Sequence[str], after: Sequence[str]) -> list[str]:
-    """Return lines that became others, each cut to what differs."""
+def _marked_lines(before: Sequence[str], after: Sequence[str]) -> list[str]:
+    """Return old lines marked - and the new ones marked +, each cut to a part around its first difference."""
     starts = [0] * max(len(before), len(after))
     if len(before) == len(after):
-        starts = [first_difference(one, other) for one, other in zip(before, after, strict=True)]
-    old = [f"- {window(line, start)}" for line, start in zip(before, starts, strict=False)]
-    return old + [f"+ {window(line, start)}" for line, start in zip(after, starts, strict=False)]
+        starts = [_first_differing_character(one, other) for one, other in zip(before, after, strict=True)]
+    old = [f"- {_line_around(line, start)}" for line, start in zip(before, starts, strict=False)]
+    return old + [f"+ {_line_around(line, start)}" for line, start in zip(after, starts, strict=False)]
 
 
-def first_difference(one: str, other: str) -> int:
+def _first_differing_character(one: str, other: str) -> int:
     """Return the position of the first character in which two lines differ."""
     for number, (before, after) in enumerate(zip(one, other, strict=False)):
         if before != after:
@@ -67,44 +71,44 @@ def first_difference(one: str, other: str) -> int:
     return min(len(one), len(other))
 
 
-def window(line: str, start: int) -> str:
-    """Return a line cut to WIDTH characters around a position, with how many it has."""
-    if len(line) <= WIDTH:
+def _line_around(line: str, start: int) -> str:
+    """Return a line cut to the width that is shown, around a position, with how many characters it has in all."""
+    if len(line) <= _LINE_WIDTH:
         return line
-    first = max(0, min(start - WIDTH // 3, len(line) - WIDTH))
-    head, tail = "…" if first else "", "…" if first + WIDTH < len(line) else ""
-    return f"{head}{line[first : first + WIDTH]}{tail} ({len(line):,} characters)"
+    first = max(0, min(start - _LINE_WIDTH // 3, len(line) - _LINE_WIDTH))
+    head, tail = "…" if first else "", "…" if first + _LINE_WIDTH < len(line) else ""
+    return f"{head}{line[first : first + _LINE_WIDTH]}{tail} ({len(line):,} characters)"
 
 
-def hunk_edits(before: Sequence[str], after: Sequence[str]) -> Iterator[str]:
-    """Yield the words exchanged: line by line where there are as many, else in all of them."""
+def _word_edits_of_lines(before: Sequence[str], after: Sequence[str]) -> Iterator[str]:
+    """Yield the edits of words: line by line where there are as many lines as before, else over all of them."""
     if len(before) == len(after):
         for one, other in zip(before, after, strict=True):
-            yield from word_edits(one, other)
+            yield from _word_edits(one, other)
     else:
-        yield from word_edits("\n".join(before), "\n".join(after))
+        yield from _word_edits("\n".join(before), "\n".join(after))
 
 
-def word_edits(old: str, new: str) -> Iterator[str]:
-    """Yield what words became what, as `"2.13.0" -> "2.14.1"`; blanks count where nothing else differs."""
-    before, after = TOKEN.findall(old), TOKEN.findall(new)
-    for same, i, j, k, m in opcodes(before, after):
+def _word_edits(old: str, new: str) -> Iterator[str]:
+    """Yield which words became which, as `"2.13.0" -> "2.14.1"`; blanks around them only where nothing else differs."""
+    before, after = _TOKEN.findall(old), _TOKEN.findall(new)
+    for same, i, j, k, m in _aligned_spans(before, after):
         one, other = "".join(before[i:j]), "".join(after[k:m])
         if not same:
             bare = one.strip() != other.strip()
-            yield f"{quoted(one.strip() if bare else one)} -> {quoted(other.strip() if bare else other)}"
+            yield f"{_quoted(one.strip() if bare else one)} -> {_quoted(other.strip() if bare else other)}"
 
 
-def quoted(text: str) -> str:
-    """Return words in quotes on one line, or `nothing`."""
+def _quoted(text: str) -> str:
+    """Return words in quotes on one line; for no words the word `nothing`."""
     return '"' + text.replace("\n", " ⏎ ") + '"' if text else "nothing"
 
 
-def in_short(edits: Sequence[str], limit: int = 90) -> str:
-    """Return the first edits, each cut to a length; where anything is cut, with a mark of the whole."""
-    shown = [edit if len(edit) <= limit else f"{edit[: limit - 1]}…" for edit in edits[:EDITS]]
+def _edits_in_short(edits: Sequence[str], limit: int = 90) -> str:
+    """Return the first edits, each cut to a length; where anything is cut, with a short digest of all of them."""
+    shown = [edit if len(edit) <= limit else f"{edit[: limit - 1]}…" for edit in edits[:_MOST_EDITS]]
     if shown == list(edits):
         return "; ".join(shown)
-    more = f" and {len(edits) - EDITS} more" if len(edits) > EDITS else ""
-    mark = hashlib.sha256("\n".join(edits).encode("utf-8", "surrogatepass")).hexdigest()[:6]
-    return f"{'; '.join(shown)}{more} (edit {mark})"
+    more = f" and {len(edits) - _MOST_EDITS} more" if len(edits) > _MOST_EDITS else ""
+    short_digest = hashlib.sha256("\n".join(edits).encode("utf-8", "surrogatepass")).hexdigest()[:6]
+    return f"{'; '.join(shown)}{more} (edit {short_digest})"

@@ -1,4 +1,4 @@
-"""The numbers of two captured texts, set against each other where the words around them agree."""
+"""Pairs the numbers of two captured texts, where the words around the numbers agree."""
 
 from __future__ import annotations
 
@@ -10,24 +10,26 @@ from dataclasses import dataclass
 from capture.record import agreement, claims
 from capture.snippet.snippet import Snippet
 
-NOISE = 1e-4  # relative; what other instructions or another release of a library may change in a computed number
-# A number may carry a unit; commas count only between thousands. Not finite ones are numbers too.
-NUMBER = re.compile(
+NOISE_SHARE = 1e-4  # relative; by this much other instructions or another library release may change a computed number
+# A number may carry a unit. Commas belong to it only between thousands. `nan` and `inf` are numbers too.
+_PRINTED_NUMBER = re.compile(
     r"(?<![\w.])[-+]?(?:(?:\d{1,3}(?:,\d{3})+(?![\d,]*\d)|\d+)(?:\.\d+)?(?:[eE][-+]?\d+)?(?=[^\W\d]{0,3}(?!\w))"
     r"|(?:nan|inf)(?=x?(?!\w)))"
 )
-# What looks like numbers and is a name: a version of three parts or more, a date, a time of day.
-NAMES = re.compile(r"(?<![\w.])\d+(?:\.\d+){2,}[\w.+-]*|\d{4}-\d\d-\d\d|(?<!\d)\d\d:\d\d(?::\d\d)?(?!\d)")
-TIME = re.compile(r"\s?(?:ns|us|µs|μs|ms|s)(?!\w)")
-WORD = re.compile(r"(?<!\w)[^\W\d_][\w.+-]*(?: [^\W\d_][\w.+-]*)?")
-BEFORE = 80  # characters before a number in which the words that name it are looked for
+# What is written in digits and is a name: a version of three parts or more, a date, a time of day.
+_DIGITS_OF_NAMES = re.compile(r"(?<![\w.])\d+(?:\.\d+){2,}[\w.+-]*|\d{4}-\d\d-\d\d|(?<!\d)\d\d:\d\d(?::\d\d)?(?!\d)")
+_TIME_UNIT = re.compile(r"\s?(?:ns|us|µs|μs|ms|s)(?!\w)")
+_WORDS = re.compile(r"(?<!\w)[^\W\d_][\w.+-]*(?: [^\W\d_][\w.+-]*)?")
+_NAME_DISTANCE = 80  # characters before a number in which the words that name it are looked for
 
 
 @dataclass(frozen=True)
-class Number:
-    """A number that moved: both as printed, what it may do, whether it keeps to that, and whether it is a time.
+class MovedNumber:
+    """A number that is printed differently in two captures.
 
-    Its name is that of a value of the snippet, or where it stands.
+    `name` is that of the snippet's value, or the line it stands in. `old` and `new` are the numbers as printed.
+    `tolerance` says in words how far the snippet lets it move, and `within` whether it keeps to that. `time` is whether
+    it is a time.
     """
 
     name: str
@@ -39,30 +41,28 @@ class Number:
 
     @property
     def ratio(self) -> float | None:
-        """New over old, or None where that says nothing."""
-        before, after = scalar(self.old), scalar(self.new)
-        found = after / before if before and after and (before > 0) == (after > 0) else math.nan
-        return found if math.isfinite(found) and found else None
+        """New over old, or None where that says nothing: a zero, two signs, a number that is not finite."""
+        return _ratio(self.old, self.new)
 
     @property
     def noise(self) -> bool:
-        """Whether so small a difference may come from other instructions or another release of a library.
+        """Whether the difference is so small that other instructions or another release of a library may explain it.
 
-        Neither changes an integer, nor how a number is spelled, nor the sign of a zero.
+        They explain no other integer, no other spelling of the same number, and no other sign of a zero.
         """
-        before, after = scalar(self.old), scalar(self.new)
+        before, after = _parsed(self.old), _parsed(self.new)
         computed = all(re.search(r"\.\d|[eE]", text) for text in (self.old, self.new))
-        return computed and before != after and agreement.within(before, after, NOISE, as_ratio=False)
+        return computed and before != after and agreement.within(before, after, NOISE_SHARE, as_ratio=False)
 
     @property
     def named(self) -> bool:
-        """Whether the snippet names it."""
+        """Whether it is a value that the snippet names."""
         return not self.name.startswith("line ")
 
 
 @dataclass(frozen=True)
-class Cell:
-    """A number in a text: where it stands, and the name of the value it is, if any."""
+class _PrintedNumber:
+    """A number in a text, where it stands there, and the name of the snippet's value that it is, if any."""
 
     start: int
     end: int
@@ -70,51 +70,58 @@ class Cell:
     name: str = ""
 
 
-def aligned(snippet: Snippet, old: str, new: str) -> list[tuple[Cell, Cell]] | None:
-    """Return the numbers of two texts in pairs, or None where their words differ as well."""
-    before, after = cells(snippet, old), cells(snippet, new)
+def _paired_numbers(snippet: Snippet, old: str, new: str) -> list[tuple[_PrintedNumber, _PrintedNumber]] | None:
+    """Return the numbers of two texts in pairs, or None where the texts differ in more than numbers."""
+    before, after = _printed_numbers(snippet, old), _printed_numbers(snippet, new)
     if [cell.name for cell in before] != [cell.name for cell in after]:
         return None
-    return None if words(snippet, old, before) != words(snippet, new, after) else list(zip(before, after, strict=True))
+    if _text_without_numbers(snippet, old, before) != _text_without_numbers(snippet, new, after):
+        return None
+    return list(zip(before, after, strict=True))
 
 
-def moved(snippet: Snippet, old: str, new: str) -> tuple[Number, ...] | None:
-    """Return the numbers that are printed differently in two texts, or None where their words differ as well."""
-    pairs = aligned(snippet, old, new)
+def moved_numbers(snippet: Snippet, old: str, new: str) -> tuple[MovedNumber, ...] | None:
+    """Return the numbers that two texts print differently, or None where the texts differ in more than numbers."""
+    pairs = _paired_numbers(snippet, old, new)
     if pairs is None:
         return None
-    ends = [match.start() for match in re.finditer("\n", old)]
+    line_ends = [match.start() for match in re.finditer("\n", old)]
     result = []
     for one, other in pairs:
         if one.text != other.text:
-            tolerance, within = allowed(snippet, one.name, one.text, other.text)
-            label = one.name or place(old, one.start, ends)
-            result.append(Number(label, one.text, other.text, tolerance, within, is_time(old, one)))
+            tolerance, within = allowed_tolerance(snippet, one.name, one.text, other.text)
+            name = one.name or _position_in_words(old, one.start, line_ends)
+            result.append(MovedNumber(name, one.text, other.text, tolerance, within, _is_time(old, one)))
     return tuple(result)
 
 
-def cells(snippet: Snippet, text: str) -> list[Cell]:
-    """Return the numbers of a text, in order: its values first, then all that is neither volatile nor a name."""
-    found: list[Cell] = []
+def _printed_numbers(snippet: Snippet, text: str) -> list[_PrintedNumber]:
+    """Return the numbers of a text as they follow each other there.
+
+    They are the snippet's values, and every other number that is neither volatile nor part of a name.
+    """
+    numbers: list[_PrintedNumber] = []
     for name, pattern in snippet.values.items():
         matches = list(pattern.finditer(text))
         if len(matches) == 1 and matches[0][1] is not None and claims.NUMBER.fullmatch(matches[0][1].strip()):
             start = matches[0].start(1) + len(matches[0][1]) - len(matches[0][1].lstrip())
-            found.append(Cell(start, start + len(matches[0][1].strip()), matches[0][1].strip(), name))
-    taken = [(cell.start, cell.end) for cell in found]
-    taken += [match.span() for pattern in (*snippet.compare.volatile, NAMES) for match in pattern.finditer(text)]
-    taken = merged(taken)
+            numbers.append(_PrintedNumber(start, start + len(matches[0][1].strip()), matches[0][1].strip(), name))
+    taken = [(value.start, value.end) for value in numbers]
+    taken += [
+        match.span() for pattern in (*snippet.compare.volatile, _DIGITS_OF_NAMES) for match in pattern.finditer(text)
+    ]
+    taken = _merged_spans(taken)
     starts = [start for start, _ in taken]
-    for match in NUMBER.finditer(text):
+    for match in _PRINTED_NUMBER.finditer(text):
         nearest = bisect.bisect_left(starts, match.end()) - 1
         if nearest < 0 or taken[nearest][1] <= match.start():
-            found.append(Cell(match.start(), match.end(), match[0]))
-    found.sort(key=lambda cell: (cell.start, cell.end))
-    return [cell for number, cell in enumerate(found) if not number or found[number - 1].end <= cell.start]
+            numbers.append(_PrintedNumber(match.start(), match.end(), match[0]))
+    numbers.sort(key=lambda number: (number.start, number.end))
+    return [number for at, number in enumerate(numbers) if not at or numbers[at - 1].end <= number.start]
 
 
-def merged(spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Return spans in order, those that overlap as one."""
+def _merged_spans(spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Return spans in order; those that overlap become one."""
     result: list[tuple[int, int]] = []
     for start, end in sorted(spans):
         if result and start < result[-1][1]:
@@ -124,26 +131,36 @@ def merged(spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
     return result
 
 
-def words(snippet: Snippet, text: str, numbers: list[Cell]) -> str:
-    """Return a text without its numbers and what may vary; how far its columns stand apart does not count."""
+def _text_without_numbers(snippet: Snippet, text: str, numbers: list[_PrintedNumber]) -> str:
+    """Return a text without its numbers and without what may vary, its blanks run together.
+
+    So two texts are equal whose columns merely stand further apart.
+    """
     parts, last = [], 0
-    for cell in numbers:
-        parts.append(text[last : cell.start])
-        last = cell.end
+    for number in numbers:
+        parts.append(text[last : number.start])
+        last = number.end
     bare = "\0".join([*parts, text[last:]])
     for pattern in snippet.compare.volatile:
         bare = pattern.sub("<varies>", bare)
     return re.sub(r"[ \t]+", " ", agreement.ADDRESS.sub("<address>", bare))
 
 
-def scalar(text: str) -> float:
-    """Return a printed number, with or without commas between thousands."""
+def _parsed(text: str) -> float:
+    """Return the value of a printed number, with or without commas between thousands."""
     return float(text.replace(",", ""))
 
 
-def allowed(snippet: Snippet, name: str, old: str, new: str) -> tuple[str, bool]:
-    """Return in words what a number may do under the snippet's policy, and whether it keeps to that."""
-    policy, before, after = snippet.compare, scalar(old), scalar(new)
+def _ratio(old: str, new: str) -> float | None:
+    """Return one printed number over another, or None where that says nothing."""
+    before, after = _parsed(old), _parsed(new)
+    ratio = after / before if before and after and (before > 0) == (after > 0) else math.nan
+    return ratio if math.isfinite(ratio) and ratio else None
+
+
+def allowed_tolerance(snippet: Snippet, name: str, old: str, new: str) -> tuple[str, bool]:
+    """Say how far the snippet's policy lets a number move, and whether it keeps to that."""
+    policy, before, after = snippet.compare, _parsed(old), _parsed(new)
     same = before == after or (math.isnan(before) and math.isnan(after))
     if name in policy.ratio:
         limit = policy.ratio[name]
@@ -154,34 +171,37 @@ def allowed(snippet: Snippet, name: str, old: str, new: str) -> tuple[str, bool]
     return ("any", True) if snippet.timing else ("none", False)
 
 
-def place(text: str, start: int, ends: list[int]) -> str:
-    """Name a number by its line and the last words before it; `ends` are the ends of the lines."""
-    line = bisect.bisect_left(ends, start)
-    first = ends[line - 1] + 1 if line else 0
-    found = WORD.findall(text[max(first, start - BEFORE) : start])
-    return f"line {line + 1}, {found[-1]}" if found else f"line {line + 1}"
+def _position_in_words(text: str, start: int, line_ends: list[int]) -> str:
+    """Name a number by its line and the last words before it there."""
+    line = bisect.bisect_left(line_ends, start)
+    first = line_ends[line - 1] + 1 if line else 0
+    words_before = _WORDS.findall(text[max(first, start - _NAME_DISTANCE) : start])
+    return f"line {line + 1}, {words_before[-1]}" if words_before else f"line {line + 1}"
 
 
-def is_time(text: str, cell: Cell) -> bool:
+def _is_time(text: str, number: _PrintedNumber) -> bool:
     """Tell whether a unit of time stands behind a number."""
-    return bool(TIME.match(text, cell.end))
+    return bool(_TIME_UNIT.match(text, number.end))
 
 
-def faster(snippet: Snippet, old: str, new: str) -> str:
-    """Say how two hosts compare, as `3.1 times faster`: by all times they took, never as a verdict."""
+def relative_speed(snippet: Snippet, old: str, new: str) -> str:
+    """Say how fast the second host is against the first, as `3.1 times faster`; nothing where no times are paired.
+
+    It is the geometric mean over all times in both outputs: a description, and no verdict.
+    """
     logs = []
-    for one, other in aligned(snippet, old, new) or ():
-        ratio = Number("", one.text, other.text, "", True, True).ratio
-        if ratio and is_time(old, one):
+    for one, other in _paired_numbers(snippet, old, new) or ():
+        ratio = _ratio(one.text, other.text)
+        if ratio and _is_time(old, one):
             logs.append(math.log(ratio))
     if not logs:
         return ""
-    mean = math.exp(math.fsum(logs) / len(logs))  # of ratios, hence geometric
+    mean = math.exp(math.fsum(logs) / len(logs))
     if 1 / 1.05 < mean < 1.05:
         return "equally fast"
     return f"{1 / mean:.1f} times faster" if mean < 1 else f"{mean:.1f} times slower"
 
 
-def percent(number: Number) -> float | None:
-    """Return by how many percent a number moved, or None where that says nothing."""
+def percent_moved(number: MovedNumber) -> float | None:
+    """Return by how many percent a number moved, or None where its ratio says nothing."""
     return None if number.ratio is None else (number.ratio - 1) * 100

@@ -1,4 +1,4 @@
-"""Two states of a handbook beside each other: what is renamed, what is newly wrong, what must not be shown."""
+"""Sets two states of a handbook beside each other: what is renamed, what is newly wrong, what must not be shown."""
 
 from __future__ import annotations
 
@@ -14,45 +14,49 @@ from capture.record.privacy import PRIVACY_RULES
 from capture.record.state import State
 from capture.store.catalogue import Catalogue, unjudged
 
-Key = tuple[str, str]
-States = Mapping[Key, State]
-RECORD = re.compile(rf"{store.CAPTURES}/([^/]+)/([^/]+/[^/]+)\.yaml")
+RecordKey = tuple[str, str]  # the label of a host and the id of a snippet
+_States = Mapping[RecordKey, State]
+_RECORD_PATH = re.compile(rf"{store.CAPTURES}/([^/]+)/([^/]+/[^/]+)\.yaml")
 HIDDEN = "one of both files holds something private; neither is shown"
 
 
 @dataclass(frozen=True)
-class Sides:
-    """Both states of a handbook, the states of their results, and in which files of either something is private.
+class ComparedStates:
+    """Two states of a handbook, `base` before and `head` after, with what follows from both.
 
-    `renamed` maps a snippet to what it was called: the same source under another name.
+    `old_states` and `new_states` are the states of the results in each. `renamed` maps the id of a snippet to its old
+    id, under which the same source stood. `hidden` are the paths of files that hold something private in either.
     """
 
     base: Catalogue
     head: Catalogue
-    old_states: States
-    new_states: States
+    old_states: _States
+    new_states: _States
     renamed: Mapping[str, str]
     hidden: frozenset[str]
 
     def hides(self, label: str, key: str = "host") -> bool:
-        """Tell whether what the file of a record, or of a host, says must not be shown."""
+        """Tell whether the content of a record's file, or of a host's, must not be shown."""
         return f"{store.CAPTURES}/{label}/{key}.yaml" in self.hidden
 
 
-def beside(base: Catalogue, head: Catalogue, problems: Iterable[Problem]) -> Sides:
-    """Return both states with what follows from them; `problems` are those of either."""
+def both_states(base: Catalogue, head: Catalogue, problems: Iterable[Problem]) -> ComparedStates:
+    """Return two states of a handbook with what follows from them; `problems` are those of the rules in either."""
     hidden = frozenset(problem.path for problem in problems if problem.rule in PRIVACY_RULES)
-    return Sides(base, head, base.states(), head.states(), renames(base, head), hidden)
+    return ComparedStates(base, head, base.states(), head.states(), _renamed_snippets(base, head), hidden)
 
 
-def sorted_out(
+def new_problems(
     problems: Iterable[Problem], known: set[tuple[str, str, str]]
-) -> tuple[dict[Key, Problem], list[Problem]]:
-    """Return what is newly wrong with each record's file, and with all else."""
-    wrong: dict[Key, Problem] = {}
+) -> tuple[dict[RecordKey, Problem], list[Problem]]:
+    """Return of some problems one for each record's file, and all that concern other files.
+
+    Left out are the `known` ones, given as (path, rule, message), unless they are private, and broken claims.
+    """
+    wrong: dict[RecordKey, Problem] = {}
     others = []
     for problem in problems:
-        match = RECORD.fullmatch(problem.path)
+        match = _RECORD_PATH.fullmatch(problem.path)
         if problem.rule == "claim":
             continue
         if (problem.path, problem.rule, problem.message) in known and problem.rule not in PRIVACY_RULES:
@@ -64,22 +68,22 @@ def sorted_out(
     return wrong, others
 
 
-def unreadable(cat: Catalogue) -> set[str]:
-    """Return the hosts that have a folder and cannot be read."""
+def unreadable_hosts(cat: Catalogue) -> set[str]:
+    """Return the labels of hosts that have a folder and whose host.yaml cannot be read."""
     return {label for label in cat.book.labels() if label not in cat.hosts and label != LOCAL}
 
 
-def renames(base: Catalogue, head: Catalogue) -> dict[str, str]:
-    """Return the new names of snippets with the old ones: gone here and new there with the same source."""
+def _renamed_snippets(base: Catalogue, head: Catalogue) -> dict[str, str]:
+    """Return the old id of each snippet that is new in `head` with the source of one that is gone from it."""
     gone = {snippet.digest: key for key, snippet in base.snippets.items() if key not in head.snippets}
     new = {key: snippet.digest for key, snippet in head.snippets.items() if key not in base.snippets}
     return {key: gone[digest] for key, digest in new.items() if digest in gone}
 
 
-def touched(sides: Sides, key: Key) -> bool:
-    """Tell whether anything that decides about a record is another one: itself, its snippet, its host, its state."""
-    base, head = sides.base, sides.head
-    old, new = sides.old_states[key], sides.new_states[key]
+def may_have_changed(compared: ComparedStates, key: RecordKey) -> bool:
+    """Tell whether a record of both states, its snippet, its host or its state differs between them."""
+    base, head = compared.base, compared.head
+    old, new = compared.old_states[key], compared.new_states[key]
     return (
         base.records[key] != head.records[key]
         or base.snippets.get(key[1]) != head.snippets.get(key[1])
@@ -88,8 +92,8 @@ def touched(sides: Sides, key: Key) -> bool:
     )
 
 
-def broken_claims(cat: Catalogue, key: Key, states: States) -> dict[str, str]:
-    """Return the claims that fail on one record, in words by their ids; a value that is not found breaks its claim."""
+def broken_claims(cat: Catalogue, key: RecordKey, states: _States) -> dict[str, str]:
+    """Return the claims that fail on one record, in words by their ids; a claim fails whose value is not found."""
     snippet, item = cat.snippets.get(key[1]), cat.records.get(key)
     if snippet is None or item is None or unjudged(item, states[key]):
         return {}
@@ -105,8 +109,8 @@ def broken_claims(cat: Catalogue, key: Key, states: States) -> dict[str, str]:
     return broken
 
 
-def lost_values(cat: Catalogue, key: Key, states: States) -> list[str]:
-    """Return the named values that the output of one record no longer holds, in words."""
+def lost_values_in_words(cat: Catalogue, key: RecordKey, states: _States) -> list[str]:
+    """Return in words the snippet's values that are not found in the output of one record."""
     snippet, item = cat.snippets.get(key[1]), cat.records.get(key)
     if snippet is None or item is None or unjudged(item, states[key]):
         return []

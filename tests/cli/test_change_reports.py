@@ -10,7 +10,7 @@ from markdown_it import MarkdownIt
 
 from capture.cli.report import change_json, change_markdown, change_rows
 from capture.review.handbook_changes import HostChange
-from capture.review.number_alignment import Number
+from capture.review.number_alignment import MovedNumber
 from capture.review.record_change import KINDS
 
 
@@ -73,7 +73,7 @@ def test_nothing_differs() -> None:
 
 def test_moved_numbers_are_a_table() -> None:
     """Name, old, new, ratio and tolerance, as printed; the unnamed of a timing are left out."""
-    other = Number("line 1, float32", "1,024", "2,048", "any", within=True, time=True)
+    other = MovedNumber("line 1, float32", "1,024", "2,048", "any", within=True, time=True)
     found = of(change("a/speed", "number beyond tolerance", numbers=(SLOW, other)))
     assert [line.split() for line in plain(found)[2:]] == [
         ["number", "old", "new", "ratio", "may", "vary", "by"],

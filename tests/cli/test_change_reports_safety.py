@@ -15,8 +15,8 @@ from capture import plain_data
 from capture.cli.report import change_json, change_markdown, change_rows, change_text
 from capture.errors import Problem
 from capture.review.handbook_changes import HostChange
-from capture.review.number_alignment import Number
-from capture.review.record_change import Change
+from capture.review.number_alignment import MovedNumber
+from capture.review.record_change import RecordChange
 
 HOSTILE = {
     "mention": "@torvalds and @org/team",
@@ -54,7 +54,7 @@ HOSTILE = {
 def test_strangers_text_is_shown_as_it_is(words: str) -> None:
     """Wherever it stands it makes no element, mentions nobody, links nowhere, and drives no terminal."""
     problem = Problem("docs/captures/epyc/a/one.yaml", 3, words)
-    number = Number(words, "1", "2", words, within=False, time=False)
+    number = MovedNumber(words, "1", "2", words, within=False, time=False)
     found = of(
         change("a/one", "claim broken", detail=words, causes=(words,), failing=words),
         change("a/two", "text changed", causes=(words,), edit=words, lines=(f"- {words}", f"+ {words}", words)),
@@ -104,7 +104,7 @@ def test_five_thousand_changes_stay_within_a_comment() -> None:
 def test_no_text_is_too_long_for_a_comment(character: str) -> None:
     """However long a stranger's text is in whatever place, and however it must be escaped."""
     words = character * 100_000
-    number = Number(words, "9" * 100_000, "8" * 100_000, words, within=False, time=True)
+    number = MovedNumber(words, "9" * 100_000, "8" * 100_000, words, within=False, time=True)
     found = of(
         *(change(f"a/s{count}", "claim broken", detail=words, failing=f"{count}{words}") for count in range(9)),
         *(change(f"a/t{count}", causes=(words, str(count)), edit=words, lines=(words[:150],) * 13) for count in (1, 2)),
@@ -113,14 +113,14 @@ def test_no_text_is_too_long_for_a_comment(character: str) -> None:
     )  # fmt: skip
     assert len(change_markdown.text(found)) < COMMENT
     assert len(change_markdown.text(replace(found, across_hosts=True))) < COMMENT
-    assert all(len(line) < 8 * change_rows.WORDS for line in plain(found))
+    assert all(len(line) < 8 * change_rows.MOST_CHARACTERS for line in plain(found))
 
 
 @pytest.mark.parametrize("count", [1, 5, 20, 60, 5000])
 def test_the_text_fits_one_screen(count: int) -> None:
     """Details give way first, then the least of the rows, which are counted; no line is taken without need."""
     said = plain(many(count))
-    assert len(said) <= change_text.SCREEN
+    assert len(said) <= change_text.SCREEN_LINES
     shown = sum(line.startswith("text changed") for line in said)
     assert shown == count or f"and {count - shown:,} more rows ({count - shown:,} captures)" in said[-1]
     assert shown >= min(count, 40)
@@ -134,14 +134,14 @@ def test_the_worst_keep_their_place_on_the_screen() -> None:
     worst = change("a/bad", "status changed", detail="ok (exit 0) -> crashed", failing="a/bad: crashed")
     found = many(500)
     said = plain(replace(found, records=(*found.records, worst), hosts=hosts))
-    assert len(said) <= change_text.SCREEN
+    assert len(said) <= change_text.SCREEN_LINES
     (row,) = [line for line in said if line.startswith("status changed")]
     assert "a/bad on epyc" in row
 
 
 def test_json_round_trip() -> None:
     """What a program reads is what was found, whatever characters and numbers are in it; it is strict JSON."""
-    numbers = (Number("loss", "nan", "inf", "share 0.1", within=False, time=False), SLOW)
+    numbers = (MovedNumber("loss", "nan", "inf", "share 0.1", within=False, time=False), SLOW)
     records = tuple(
         change(f"a/s{number}", "text changed", edit=words, lines=(words,), causes=(words,), numbers=numbers)
         for number, words in enumerate(HOSTILE.values())
@@ -151,8 +151,8 @@ def test_json_round_trip() -> None:
     text = json.dumps(change_json.document(found), allow_nan=False)
     read = json.loads(text, parse_constant=lambda name: pytest.fail(name))
     assert read == change_json.document(found)
-    assert tuple(plain_data.decode(Change, item) for item in read["records"]) == found.records
+    assert tuple(plain_data.decode(RecordChange, item) for item in read["records"]) == found.records
     assert tuple(plain_data.decode(HostChange, item) for item in read["hosts"]) == found.hosts
-    assert (read["schema"], read["base"], read["head"]) == (change_json.SCHEMA, "base", "head")
+    assert (read["schema"], read["base"], read["head"]) == (change_json.SCHEMA_VERSION, "base", "head")
     assert (read["to_read"], read["private"], read["across_hosts"]) == (len(records), True, False)
     assert read["failing"] == ["docs/captures/epyc/a/one.yaml:3: holds a token"]

@@ -230,7 +230,7 @@ def test_every_option_is_in_the_readme(command: str) -> None:
 
 def test_a_command_imports_itself_alone() -> None:
     """What a check does not use is not imported for it: neither the runner nor the fleet."""
-    script = "import sys, capture.cli.commands as found; found.load('check'); print(*sys.modules)"
+    script = "import sys, capture.cli.commands as found; found.load_command('check'); print(*sys.modules)"
     found = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout.split()
     assert "capture.cli.check" in found
     assert not {

@@ -9,27 +9,27 @@ from typing import Any
 from markdown_it import MarkdownIt
 
 from capture.cli.report import change_markdown, change_text
-from capture.review.handbook_changes import Changes
-from capture.review.number_alignment import Number
-from capture.review.record_change import Change, Kind
+from capture.review.handbook_changes import HandbookChanges
+from capture.review.number_alignment import MovedNumber
+from capture.review.record_change import ChangeKind, RecordChange
 
 TORCH = ("torch 2.13.0+cpu -> 2.14.1+cpu",)
 NUMPY = ("numpy 1.26.4 -> 2.4.6",)
 COMMENT = 65_000  # characters that a comment may have, less what stands beside the report
-SLOW = Number("slowdown", "42.7", "9.9", "factor 3", within=False, time=False)
+SLOW = MovedNumber("slowdown", "42.7", "9.9", "factor 3", within=False, time=False)
 
 
-def change(snippet: str = "a/one", kind: Kind = "text changed", **fields: Any) -> Change:
+def change(snippet: str = "a/one", kind: ChangeKind = "text changed", **fields: Any) -> RecordChange:
     """Return a change."""
-    return Change(**{"host": "epyc", "snippet": snippet, "kind": kind, **fields})
+    return RecordChange(**{"host": "epyc", "snippet": snippet, "kind": kind, **fields})
 
 
-def of(*records: Change, **fields: Any) -> Changes:
+def of(*records: RecordChange, **fields: Any) -> HandbookChanges:
     """Return changes between two made-up revisions."""
-    return replace(Changes("base", "head", (), records), **fields)
+    return replace(HandbookChanges("base", "head", (), records), **fields)
 
 
-def plain(found: Changes) -> list[str]:
+def plain(found: HandbookChanges) -> list[str]:
     """Return the lines of the text report."""
     return [line.plain for line in change_text.lines(found)]
 
@@ -51,13 +51,13 @@ class Shown(HTMLParser):
         self.text += data
 
 
-def rendered(found: Changes) -> Shown:
+def rendered(found: HandbookChanges) -> Shown:
     """Render the Markdown report as a comment is."""
     html = MarkdownIt("commonmark").enable(["table", "strikethrough"]).render(change_markdown.text(found))
     return Shown(html)
 
 
-def many(count: int, **fields: Any) -> Changes:
+def many(count: int, **fields: Any) -> HandbookChanges:
     """Return as many changes, each for a cause of its own."""
     lines = tuple(f"- {'x' * 100} {number}" for number in range(12))
     return of(*(

@@ -15,8 +15,8 @@ from capture.check import rules
 from capture.host.host import Host
 from capture.record.record import Record
 from capture.review import handbook_changes
-from capture.review.handbook_changes import Changes
-from capture.review.record_change import Change
+from capture.review.handbook_changes import HandbookChanges
+from capture.review.record_change import RecordChange
 from harness.checks import edit
 from harness.handbooks import Handbook, record, script
 from harness.handbooks import host as make_host
@@ -54,11 +54,11 @@ def side(
     return book
 
 
-def compared(base: Handbook, head: Handbook) -> Changes:
+def compared(base: Handbook, head: Handbook) -> HandbookChanges:
     """Compare two states as the command does."""
     old, new = base.catalogue(), head.catalogue()
     problems, known = (rules.check(cat, (), ()).problems for cat in (new, old))
-    return handbook_changes.between(old, new, ("base", "head"), problems, known)
+    return handbook_changes.compare_handbooks(old, new, ("base", "head"), problems, known)
 
 
 def claiming(holds: str, name: str = "small", **options: Any) -> str:
@@ -67,31 +67,31 @@ def claiming(holds: str, name: str = "small", **options: Any) -> str:
     return script('print("a 1")', **{"values": {"a": r"a (\d+)"}, **options}, claims=claim)
 
 
-def states(folder: Path, base: dict[str, Any], head: dict[str, Any]) -> tuple[Handbook, Handbook, Changes]:
+def states(folder: Path, base: dict[str, Any], head: dict[str, Any]) -> tuple[Handbook, Handbook, HandbookChanges]:
     """Write two states, one snippet with one record unless said otherwise, and compare them."""
     usual: dict[str, Any] = {"snippets": {"a/one": PLAIN}, "records": [record("a/one", stdout="a 1\n")]}
     old, new = (side(folder / name, **{**usual, **given}) for name, given in (("base", base), ("head", head)))
     return old, new, compared(old, new)
 
 
-def between(folder: Path, base: dict[str, Any], head: dict[str, Any]) -> Changes:
+def between(folder: Path, base: dict[str, Any], head: dict[str, Any]) -> HandbookChanges:
     """Return the changes between two states."""
     return states(folder, base, head)[2]
 
 
-def damaged(folder: Path, path: str, old: str, new: str) -> Changes:
+def damaged(folder: Path, path: str, old: str, new: str) -> HandbookChanges:
     """Return the changes where one file of the new state was edited by hand."""
     base, head, _ = states(folder, {}, {})
     edit(head, path, old, new)
     return compared(base, head)
 
 
-def kinds(found: Changes) -> dict[str, str]:
+def kinds(found: HandbookChanges) -> dict[str, str]:
     """Return the class of each change by its capture."""
     return {f"{item.snippet} on {item.host}": item.kind for item in found.records}
 
 
-def only(found: Changes) -> Change:
+def only(found: HandbookChanges) -> RecordChange:
     """Return the one change."""
     (change,) = found.records
     return change

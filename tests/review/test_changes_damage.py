@@ -180,7 +180,7 @@ def test_records_of_local_are_never_shown(tmp_path: Path) -> None:
     from capture.store import catalogue
 
     seen = catalogue.read(new.book, local=False)
-    found = handbook_changes.between(before, seen, ("base", "head"), rules.check(seen, (), ()).problems)
+    found = handbook_changes.compare_handbooks(before, seen, ("base", "head"), rules.check(seen, (), ()).problems)
     assert (found.records, found.hosts, found.failing) == ((), (), ())
 
 

@@ -15,7 +15,7 @@ from capture.cli.report import change_json, change_markdown, change_text
 from capture.host.host import Host
 from capture.record.record import Record
 from capture.review import host_comparison
-from capture.review.handbook_changes import Changes
+from capture.review.handbook_changes import HandbookChanges
 
 CUDA = {"gates": {**GATES, "cuda": True}}
 TIMES = "float32 3.10 ms\nslowdown 2.0x\n"
@@ -23,10 +23,10 @@ TIMES = "float32 3.10 ms\nslowdown 2.0x\n"
 
 def against(
     folder: Path, snippets: dict[str, str], one: list[Record], other: list[Record], second: Host | None = None
-) -> Changes:
+) -> HandbookChanges:
     """Compare the hosts `epyc` and `other`, which is another chip unless said otherwise."""
     hosts = [make_host(), second or make_host("other", "EPYC B", model="EPYC B")]
-    return host_comparison.hosts(side(folder, snippets, [*one, *other], hosts).catalogue(), "epyc", "other")
+    return host_comparison.compare_hosts(side(folder, snippets, [*one, *other], hosts).catalogue(), "epyc", "other")
 
 
 def pair_of(key: str, old: str, new: str, **fields: Any) -> tuple[list[Record], list[Record]]:
@@ -34,7 +34,7 @@ def pair_of(key: str, old: str, new: str, **fields: Any) -> tuple[list[Record], 
     return [record(key, "epyc", old)], [record(key, "other", new, **fields)]
 
 
-def everything(found: Changes) -> str:
+def everything(found: HandbookChanges) -> str:
     """Return all that any report says."""
     lines = "\n".join(line.plain for line in change_text.lines(found))
     return f"{lines}\n{change_markdown.text(found)}\n{change_json.document(found)}"
@@ -136,7 +136,7 @@ def test_another_variant_of_a_device_is_shown_beside_the_first(tmp_path: Path) -
     other = [record("a/speed", "other", "float32 1.55 ms\nslowdown 2.2x\n", **CUDA), record("a/one", "other", **CUDA)]
     hosts = [make_host("epyc", "A100-PCIE-80GB", "cuda"), make_host("other", "A100-SXM4-80GB", "cuda")]
     book = side(tmp_path, {"a/speed": TIMING, "a/one": PLAIN}, [*one, *other], hosts)
-    found = host_comparison.hosts(book.catalogue(), "epyc", "other")
+    found = host_comparison.compare_hosts(book.catalogue(), "epyc", "other")
     assert "accelerators: 1 x A100-PCIE-80GB -> 1 x A100-SXM4-80GB" in found.hosts[0].words[1]
     assert {item.snippet: item.kind for item in found.records} == {"a/speed": "not comparable", "a/one": "identical"}
     assert len(found.to_read) == 1
@@ -170,7 +170,7 @@ def test_a_failure_on_one_host(tmp_path: Path) -> None:
     assert found.failing == ()
 
 
-def many(folder: Path, ratios: list[float]) -> Changes:
+def many(folder: Path, ratios: list[float]) -> HandbookChanges:
     """Compare as many timings, each with its ratio."""
     keys = [f"a/s{number:02}" for number in range(len(ratios))]
     snippet = script("print(1)", **SPEED)
@@ -185,7 +185,7 @@ def many(folder: Path, ratios: list[float]) -> Changes:
 def test_the_largest_gains_and_losses_are_named(tmp_path: Path) -> None:
     """Of many timings the five that gained most and the five that lost most, in percent, largest first."""
     found = many(tmp_path, [0.1 * number for number in range(3, 23)])
-    gains, losses = host_comparison.largest(found)
+    gains, losses = host_comparison.largest_time_changes(found)
     assert [(name.split()[0], round(change)) for name, change in gains] == [
         ("a/s00", -70), ("a/s01", -60), ("a/s02", -50), ("a/s03", -40), ("a/s04", -30),
     ]  # fmt: skip
@@ -196,14 +196,14 @@ def test_the_largest_gains_and_losses_are_named(tmp_path: Path) -> None:
     assert "least time on other, against epyc:" in said and "      -70 %  a/s00 line 1, step" in said
     assert "| a/s19 line 1, step | +120 % |" in change_markdown.text(found)
     assert "regress" not in everything(found).lower()
-    assert len(said) <= change_text.SCREEN
+    assert len(said) <= change_text.SCREEN_LINES
 
 
 def test_few_timings_have_no_ranking(tmp_path: Path) -> None:
     """Five are seen at once; what nobody feels does not count, and a list of gains holds no loss."""
-    assert host_comparison.largest(many(tmp_path / "1", [0.5] * 5)) == ([], [])
-    assert host_comparison.largest(many(tmp_path / "2", [0.5] * 5 + [1.04])) == ([], [])
-    gains, losses = host_comparison.largest(many(tmp_path / "3", [2.0] * 7))
+    assert host_comparison.largest_time_changes(many(tmp_path / "1", [0.5] * 5)) == ([], [])
+    assert host_comparison.largest_time_changes(many(tmp_path / "2", [0.5] * 5 + [1.04])) == ([], [])
+    gains, losses = host_comparison.largest_time_changes(many(tmp_path / "3", [2.0] * 7))
     assert (gains, len(losses)) == ([], 5)
 
 

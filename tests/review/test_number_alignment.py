@@ -12,7 +12,7 @@ from harness.properties import EXAMPLES, captured_text, rows
 from hypothesis import given
 
 from capture.review import number_alignment
-from capture.review.number_alignment import Number
+from capture.review.number_alignment import MovedNumber
 from capture.snippet.snippet import Snippet
 
 NAMED = {
@@ -29,7 +29,7 @@ def make(tmp_path_factory: pytest.TempPathFactory) -> Any:
 
 def moved(snippet: Snippet, old: str, new: str) -> dict[str, tuple[str, str]] | None:
     """Return what became of each number by its name, or None where the words differ."""
-    found = number_alignment.moved(snippet, old, new)
+    found = number_alignment.moved_numbers(snippet, old, new)
     return None if found is None else {number.name: (number.old, number.new) for number in found}
 
 
@@ -88,11 +88,11 @@ def test_a_value_gives_its_name_and_its_tolerance(make: Any) -> None:
     """Named numbers are judged by the header, whatever stands behind them; of the others none may move."""
     old, new = "loss 0.5000\n3.0tokens, step 7\n", "loss 0.5001\n7.0tokens, step 8\n"
     snippet = make(values={"loss": r"loss +(\S+)", "speed": r"([\d.]+)tokens"}, compare=NAMED["compare"])
-    found = number_alignment.moved(snippet, old, new)
+    found = number_alignment.moved_numbers(snippet, old, new)
     assert found == (
-        Number("loss", "0.5000", "0.5001", "share 0.001", within=True, time=False),
-        Number("speed", "3.0", "7.0", "factor 2", within=False, time=False),
-        Number("line 2, step", "7", "8", "none", within=False, time=False),
+        MovedNumber("loss", "0.5000", "0.5001", "share 0.001", within=True, time=False),
+        MovedNumber("speed", "3.0", "7.0", "factor 2", within=False, time=False),
+        MovedNumber("line 2, step", "7", "8", "none", within=False, time=False),
     )
 
 
@@ -100,10 +100,10 @@ def test_a_value_gives_its_name_and_its_tolerance(make: Any) -> None:
 def test_a_value_that_is_not_finite_is_judged_too(make: Any, value: str, within: bool) -> None:
     """What was no number and still is none is the same; all else is beyond any tolerance."""
     old = "loss nan\n" if value == "nan" else "loss 0.5\n"
-    found = number_alignment.moved(make(**NAMED), f"{old}1\n", f"loss {value}\n2\n")
+    found = number_alignment.moved_numbers(make(**NAMED), f"{old}1\n", f"loss {value}\n2\n")
     assert found is not None
     assert [number.within for number in found if number.name == "loss"] == ([] if value == "nan" else [within])
-    assert number_alignment.allowed(make(**NAMED), "loss", "nan", "nan")[1]
+    assert number_alignment.allowed_tolerance(make(**NAMED), "loss", "nan", "nan")[1]
 
 
 def test_what_the_header_lets_vary_is_not_told(make: Any) -> None:
@@ -114,8 +114,8 @@ def test_what_the_header_lets_vary_is_not_told(make: Any) -> None:
 
 def test_any_number_of_a_timing_may_move(make: Any) -> None:
     """Only the values that its header names are held to a tolerance."""
-    found = number_alignment.moved(make(timing=True), "a 1 ms\n", "a 900 ms\n")
-    assert found == (Number("line 1, a", "1", "900", "any", within=True, time=True),)
+    found = number_alignment.moved_numbers(make(timing=True), "a 1 ms\n", "a 900 ms\n")
+    assert found == (MovedNumber("line 1, a", "1", "900", "any", within=True, time=True),)
 
 
 @pytest.mark.parametrize(
@@ -125,7 +125,7 @@ def test_any_number_of_a_timing_may_move(make: Any) -> None:
 )  # fmt: skip
 def test_a_time_is_told_by_its_unit(make: Any, unit: str, time: bool) -> None:
     """Seconds and their parts are times; rates and sizes are not."""
-    found = number_alignment.moved(make(timing=True), f"a 1{unit}\n", f"a 2{unit}\n")
+    found = number_alignment.moved_numbers(make(timing=True), f"a 1{unit}\n", f"a 2{unit}\n")
     assert found is not None
     assert [number.time for number in found] == [time]
 
@@ -140,9 +140,9 @@ RATIOS = {
 @pytest.mark.parametrize(("old", "new", "ratio"), rows(RATIOS))
 def test_a_ratio_says_something_or_is_left_out(old: str, new: str, ratio: float | None) -> None:
     """New over old, where both have a size and the same sign."""
-    number = Number("x", old, new, "any", within=True, time=True)
+    number = MovedNumber("x", old, new, "any", within=True, time=True)
     assert number.ratio == ratio
-    assert number_alignment.percent(number) == (None if ratio is None else (ratio - 1) * 100)
+    assert number_alignment.percent_moved(number) == (None if ratio is None else (ratio - 1) * 100)
 
 
 NOISE = {
@@ -162,7 +162,7 @@ NOISE = {
 @pytest.mark.parametrize(("old", "new", "noise"), rows(NOISE))
 def test_only_the_last_digits_of_a_computed_number_are_noise(old: str, new: str, noise: bool) -> None:
     """No instruction set changes an integer, a spelling or the sign of a zero."""
-    assert Number("x", old, new, "none", within=False, time=False).noise is noise
+    assert MovedNumber("x", old, new, "none", within=False, time=False).noise is noise
 
 
 SPEEDS = {
@@ -181,7 +181,7 @@ SPEEDS = {
 @pytest.mark.parametrize(("old", "new", "said"), rows(SPEEDS))
 def test_speed_is_the_mean_of_all_times(make: Any, old: str, new: str, said: str) -> None:
     """Times that did not move count as well; the word regression is never said."""
-    found = number_alignment.faster(make(timing=True), old, new)
+    found = number_alignment.relative_speed(make(timing=True), old, new)
     if said.startswith("1000"):
         assert found.endswith(" times slower") and "inf" not in found
     else:
@@ -191,7 +191,7 @@ def test_speed_is_the_mean_of_all_times(make: Any, old: str, new: str, said: str
 def test_long_outputs_take_no_time(make: Any) -> None:
     """A line of 100,000 numbers is aligned while one looks: a name costs no second reading of the text."""
     old = " ".join(f"{number}.5" for number in range(100_000))
-    found = number_alignment.moved(make(), old, old.replace(".5", ".25"))
+    found = number_alignment.moved_numbers(make(), old, old.replace(".5", ".25"))
     assert found is not None and len(found) == 100_000
 
 
@@ -200,7 +200,7 @@ def test_long_outputs_take_no_time(make: Any) -> None:
 def test_aligning_is_total(make: Any, one: str, other: str) -> None:
     """Any two texts can be aligned or not; a text has moved nothing against itself."""
     snippet = make(**NAMED)
-    assert number_alignment.moved(snippet, one, one) == ()
-    for number in number_alignment.moved(snippet, one, other) or ():
+    assert number_alignment.moved_numbers(snippet, one, one) == ()
+    for number in number_alignment.moved_numbers(snippet, one, other) or ():
         assert number.ratio is None or math.isfinite(number.ratio)
         assert number.old != number.new

@@ -14,7 +14,7 @@ from hypothesis import given
 from capture.host.environment import Conditions
 from capture.record.record import Record
 from capture.review import record_change
-from capture.review.record_change import KINDS, QUIET, Change
+from capture.review.record_change import KINDS, QUIET, RecordChange
 
 SPEED = {
     "timing": True,
@@ -34,11 +34,11 @@ def make(tmp_path_factory: pytest.TempPathFactory) -> Any:
 
 def pair(
     make: Any, old: str, new: str, options: Any = None, before: Any = None, after: Any = None, machine: Any = ()
-) -> Change:
+) -> RecordChange:
     """Return the change between two outputs, with fields of the records."""
     snippet = make(**options or {})
     one, other = record(snippet.id, stdout=old, **before or {}), record(snippet.id, stdout=new, **after or {})
-    return record_change.pair(snippet, one, other, machine)
+    return record_change.compare_records(snippet, one, other, machine)
 
 
 CLASSES: dict[str, tuple[str, str, dict[str, Any], dict[str, Any], str]] = {
@@ -176,7 +176,7 @@ def test_numbers_are_told_worst_first(make: Any) -> None:
     assert [number.name for number in found.numbers] == ["slowdown", "line 1, a"]
     assert found.edit == "slowdown: 2 -> 7; line 1, a: 1 -> 5"
     many = pair(make, "1.5 " * 500, "1.6 " * 500)
-    assert len(many.numbers) == record_change.LEFT_OUT
+    assert len(many.numbers) == record_change.MOST_NUMBERS
 
 
 def test_the_edit_is_told_in_words_and_lines(make: Any) -> None:

@@ -35,7 +35,7 @@ def project(tmp_path: Path, shared: Repository) -> Repository:
 @pytest.mark.parametrize("accepting", [True, False])
 def test_what_changes_meanwhile_is_not_decided(project: Repository, accepting: bool) -> None:
     """Only what was shown can be accepted or rejected: a record written since is looked at again."""
-    session = review.begin(project.book, ["demo"], "")
+    session = review.begin_review(project.book, ["demo"], "")
     project.keep("demo/one", stdout="newer\n")
     store.write_host(project.book, host("h200", title="Another"))
     left = session.decide(accepting, session.items)
@@ -45,7 +45,7 @@ def test_what_changes_meanwhile_is_not_decided(project: Repository, accepting: b
 
 def test_a_commit_meanwhile(project: Repository) -> None:
     """Where HEAD moves during a review, what was compared is no longer the other side: nothing is decided."""
-    session = review.begin(project.book, ["demo"], "")
+    session = review.begin_review(project.book, ["demo"], "")
     project.git("commit", "--quiet", "--allow-empty", "--message", "meanwhile")
     assert session.decide(False, session.items) == session.items
     assert set(session.refused.values()) == {2}
@@ -66,7 +66,7 @@ def test_one_review_after_another_in_the_same_second(project: Repository) -> Non
     """What is kept is never replaced."""
     for number in range(3):
         project.keep("demo/one", stdout=f"{number}\n")
-        session = review.begin(project.book, ["demo/one"], "epyc")
+        session = review.begin_review(project.book, ["demo/one"], "epyc")
         session.stamp = "2026-11-29T12-00-00"
         assert session.decide(False, session.items) == []
     kept = [path.read_text("utf-8") for path in sorted((project.root / ".cache/rejected").glob("*/epyc/demo/one.yaml"))]
@@ -101,7 +101,7 @@ def test_killed_at_any_moment_no_side_is_lost(shared: Repository, tmp_path: Path
     rejected = {path: shared.read(path) for path in (ONE, NEW, FACTS)}
     for moment in range(0, 1000, 3):
         project = shared.copied(tmp_path / str(moment))
-        session = review.begin(project.book, [], "")
+        session = review.begin_review(project.book, [], "")
         died = killed(lambda: session.decide(False, session.items), moment)  # noqa: B023  called at once
         kept = project.rejected().values()
         for path, text in rejected.items():

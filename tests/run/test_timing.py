@@ -298,7 +298,7 @@ def test_refusals_alike_are_told_once() -> None:
     said = "busy host: other processes kept {} CPUs busy (limit 0.25)"
     results = [Result(f"x/{name}", "refused", said.format(name / 10), 20.0) for name in range(3)]
     results.append(Result("x/other", "refused", "its repetitions disagree", 1.0))
-    lines = summary.told(results)
+    lines = summary.refusal_lines(results)
     assert len(lines) == 3
     assert lines[0].endswith(f"x/0 (20.0 s): {said.format(0.0)}")
     assert lines[1].strip() == "for the like: x/1, x/2"

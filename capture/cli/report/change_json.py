@@ -5,17 +5,17 @@ from __future__ import annotations
 from typing import Any
 
 from capture import plain_data
-from capture.review.handbook_changes import Changes
+from capture.review.handbook_changes import HandbookChanges
 from capture.review.record_change import KINDS
 
-SCHEMA = 1
+SCHEMA_VERSION = 1
 
 
-def document(changes: Changes) -> dict[str, Any]:
+def document(changes: HandbookChanges) -> dict[str, Any]:
     """Return all changes, with counts by class and why they must not be merged."""
     counts = {kind: sum(item.kind == kind for item in changes.records) for kind in KINDS}
     return {
-        "schema": SCHEMA,
+        "schema": SCHEMA_VERSION,
         "base": changes.base,
         "head": changes.head,
         "across_hosts": changes.across_hosts,

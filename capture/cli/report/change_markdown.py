@@ -5,47 +5,49 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Sequence
 
-from capture.cli.report.change_rows import Row, failing_lines, head_line, host_lines, one_line, rows, shortened
+from capture.cli.report.change_rows import ChangeRow, failing_lines, head_line, host_lines, one_line, rows, shortened
 from capture.errors import plural
 from capture.review import host_comparison
-from capture.review.handbook_changes import Changes
+from capture.review.handbook_changes import HandbookChanges
 
-LIMIT = 60_000  # characters; a comment holds 65,536, and its marker and the verification stand beside this
-SPECIAL = re.compile(r"([\\`*_{}\[\]<>!|~&$])")
+_MOST_CHARACTERS = 60_000  # characters; a comment holds 65,536, and its marker and the verification stand beside this
+_SPECIAL = re.compile(r"([\\`*_{}\[\]<>!|~&$])")
 # What a comment would turn into a mention, a reference, a link or a picture. A blank without width goes between; within
 # a scheme or `www.`, since a browser drops it where a host's name is due.
-LINKED = re.compile(
+_LINKED = re.compile(
     r"(?<=[@#])(?=\S)|(?=://)|(?<=www)(?=\.)|(?<=\bGH)(?=-\d)|(?<=:)(?=(?:\w*[a-z+-][\w+-]*|100|1234):)", re.IGNORECASE
 )
-BLOCK = re.compile(r"\s*(?:[-+=]|#{1,6}|\d{1,9}[.)])(?=\s|$|[-=])")  # what begins a list, a heading or a rule
+_BLOCK_START = re.compile(r"\s*(?:[-+=]|#{1,6}|\d{1,9}[.)])(?=\s|$|[-=])")  # what begins a list, a heading or a rule
 
 
-def text(changes: Changes, limit: int = LIMIT) -> str:
+def text(changes: HandbookChanges, limit: int = _MOST_CHARACTERS) -> str:
     """Return the report; what does not fit is counted."""
     parts = [f"**{escaped(head_line(changes))}**\n"]
     if changes.failing:
         parts.append("Must not be merged:\n\n" + "".join(f"- {escaped(words)}\n" for words in failing_lines(changes)))
     if changes.hosts:
         parts.append(
-            table(
+            _table(
                 ("host", "what changed"),
                 ((name, shortened("; ".join(said), 1500)) for name, said in host_lines(changes)),
             )
         )
-    parts += ranking(changes)
+    parts += _ranking(changes)
     found = rows(changes)
     if found:
-        cells = [(row.kind, str(len(row.changes)), overview(row)) for row in found]
+        cells = [(row.kind, str(len(row.changes)), _overview(row)) for row in found]
         head = "| class | captures | what |\n| --- | ---: | --- |\n"
         start = "\n".join([*parts, head])
-        result = fitted(start, [tr(cell) for cell in cells], limit * 3 // 4, lambda left: missing(found, left))
+        result = _fitted(
+            start, [_table_row(cell) for cell in cells], limit * 3 // 4, lambda left: _rows_left_out(found, left)
+        )
     else:
         result = "\n".join(parts)
-    details = [section for row in found if (section := details_of(row))]
-    return fitted(result, details, limit, lambda left: f"{plural(left, 'more capture')} with details")
+    details = [section for row in found if (section := _details(row))]
+    return _fitted(result, details, limit, lambda left: f"{plural(left, 'more capture')} with details")
 
 
-def fitted(start: str, parts: list[str], limit: int, missing: Callable[[int], str]) -> str:
+def _fitted(start: str, parts: list[str], limit: int, missing: Callable[[int], str]) -> str:
     """Return the start and as many parts as fit, and say what the others are."""
     result = start
     for number, part in enumerate(parts):
@@ -55,59 +57,63 @@ def fitted(start: str, parts: list[str], limit: int, missing: Callable[[int], st
     return result
 
 
-def missing(every: Sequence[Row], left: int) -> str:
+def _rows_left_out(every: Sequence[ChangeRow], left: int) -> str:
     """Say how many rows at the end are left out, and of how many captures."""
     count = sum(len(row.changes) for row in every[len(every) - left :])
     return f"{plural(left, 'more row')} ({plural(count, 'capture')})"
 
 
-def overview(row: Row) -> str:
+def _overview(row: ChangeRow) -> str:
     """Return the sentence of a row, and its captures where there are several."""
     return f"{row.words}: {row.names}" if row.names else row.words
 
 
-def details_of(row: Row) -> str:
+def _details(row: ChangeRow) -> str:
     """Return what moved: a table of numbers, or the edit of each capture, or the lines of the one edit; or nothing."""
     title = f"\n{escaped(f'{row.first.snippet} on {row.first.host}')}\n\n"
     if numbers := row.table:
-        return title + table(numbers[0], numbers[1:])
+        return title + _table(numbers[0], numbers[1:])
     if row.edits:
         about = f"\n{escaped(row.kind)}, by capture:\n\n"
         return about + "".join(f"- {escaped(words)}\n" for words in row.edits)
-    return title + fenced(row.lines) if row.lines else ""
+    return title + _fenced(row.lines) if row.lines else ""
 
 
-def ranking(changes: Changes) -> list[str]:
+def _ranking(changes: HandbookChanges) -> list[str]:
     """Return the largest gains and losses in time, where many timings moved between two hosts."""
     if not changes.across_hosts:
         return []
     return [
-        table(
+        _table(
             (f"{title} on {changes.head}, against {changes.base}", "time"),
             ((shortened(name), f"{change:+.0f} %") for name, change in items),
         )
-        for title, items in zip(("Least time", "Most time"), host_comparison.largest(changes), strict=True)
+        for title, items in zip(("Least time", "Most time"), host_comparison.largest_time_changes(changes), strict=True)
         if items
     ]
 
 
-def table(head: Sequence[str], body: Iterable[Sequence[str]]) -> str:
+def _table(head: Sequence[str], body: Iterable[Sequence[str]]) -> str:
     """Return a table."""
-    return f"{tr(head)}|{' --- |' * len(head)}\n" + "".join(map(tr, body))
+    return f"{_table_row(head)}|{' --- |' * len(head)}\n" + "".join(map(_table_row, body))
 
 
-def tr(cells: Sequence[str]) -> str:
+def _table_row(cells: Sequence[str]) -> str:
     """Return one row of a table."""
     return f"| {' | '.join(map(escaped, cells))} |\n"
 
 
 def escaped(words: str) -> str:
     """Return text that Markdown shows as it is, on one line; strangers' output mentions nobody and links nowhere."""
-    shown = SPECIAL.sub(r"\\\1", LINKED.sub("\u200b", one_line(words).strip()))
-    return BLOCK.sub(lambda match: f"{match[0][:-1]}\\{match[0][-1]}", shown, count=1) if BLOCK.match(shown) else shown
+    shown = _SPECIAL.sub(r"\\\1", _LINKED.sub("\u200b", one_line(words).strip()))
+    return (
+        _BLOCK_START.sub(lambda match: f"{match[0][:-1]}\\{match[0][-1]}", shown, count=1)
+        if _BLOCK_START.match(shown)
+        else shown
+    )
 
 
-def fenced(lines: tuple[str, ...]) -> str:
+def _fenced(lines: tuple[str, ...]) -> str:
     """Return lines as a block of code that their text cannot close."""
     shown = [one_line(item) for item in lines]
     longest = max((len(match[0]) for item in shown for match in re.finditer("`+", item)), default=0)

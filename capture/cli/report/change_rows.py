@@ -7,28 +7,28 @@ from dataclasses import dataclass
 
 from capture.characters import bidi_controls, control_characters
 from capture.errors import plural
-from capture.review.handbook_changes import Changes
-from capture.review.number_alignment import Number
-from capture.review.record_change import KINDS, NOISE, POLICY, SOURCE, Change, Kind
+from capture.review.handbook_changes import HandbookChanges
+from capture.review.number_alignment import MovedNumber
+from capture.review.record_change import KINDS, NOISE_WORDS, POLICY_CHANGED, SOURCE_CHANGED, ChangeKind, RecordChange
 
 # What is always somebody's to read, one by one.
-ALONE: tuple[Kind, ...] = ("private", "invalid", "status changed", "claim broken")
-NAMED = 6  # captures, edits or numbers that a row names; the others are counted
-WORDS = 400  # characters of one sentence
-HEAD = ("number", "old", "new", "ratio", "may vary by")
-MANY = 4  # sentences about what must not be merged, before the rest is counted
+_READ_ALONE: tuple[ChangeKind, ...] = ("private", "invalid", "status changed", "claim broken")
+_MOST_NAMED = 6  # captures, edits or numbers that a row names; the others are counted
+MOST_CHARACTERS = 400  # characters of one sentence
+_NUMBER_COLUMNS = ("number", "old", "new", "ratio", "may vary by")
+_MOST_FAILING = 4  # sentences about what must not be merged, before the rest is counted
 
 
 @dataclass(frozen=True)
-class Row:
+class ChangeRow:
     """Changes of one class with one cause: a sentence about them, and the captures."""
 
-    kind: Kind
+    kind: ChangeKind
     words: str
-    changes: tuple[Change, ...]
+    changes: tuple[RecordChange, ...]
 
     @property
-    def first(self) -> Change:
+    def first(self) -> RecordChange:
         """The change that stands for the row."""
         return self.changes[0]
 
@@ -44,7 +44,7 @@ class Row:
             return ""
         same = len({item.host for item in self.changes}) == 1
         where = f" on {self.first.host}" if same else ""
-        return listed(item.snippet if same else f"{item.snippet} on {item.host}" for item in self.changes) + where
+        return _listed(item.snippet if same else f"{item.snippet} on {item.host}" for item in self.changes) + where
 
     @property
     def edits(self) -> list[str]:
@@ -55,8 +55,8 @@ class Row:
                 said.setdefault(words, []).append(item.snippet)
         if self.alone or (len(said) == 1 and self.kind == "text changed"):
             return []
-        lines = [f"{listed(names, 2)}: {shortened(edit)}" for edit, names in said.items()]
-        return [*lines[:NAMED], *([f"and {len(lines) - NAMED:,} more"] if len(lines) > NAMED else [])]
+        lines = [f"{_listed(names, 2)}: {shortened(edit)}" for edit, names in said.items()]
+        return [*lines[:_MOST_NAMED], *([f"and {len(lines) - _MOST_NAMED:,} more"] if len(lines) > _MOST_NAMED else [])]
 
     @property
     def table(self) -> list[tuple[str, ...]]:
@@ -68,9 +68,9 @@ class Row:
             for number in self.first.numbers
             if not number.within or number.named or self.kind == "not comparable" or self.first.speed
         ]
-        shown = [number_cells(number) for number in found[:NAMED]]
-        left = [(f"and {len(found) - NAMED:,} more", "", "", "", "")] if len(found) > NAMED else []
-        return [HEAD, *shown, *left] if shown else []
+        shown = [_number_cells(number) for number in found[:_MOST_NAMED]]
+        left = [(f"and {len(found) - _MOST_NAMED:,} more", "", "", "", "")] if len(found) > _MOST_NAMED else []
+        return [_NUMBER_COLUMNS, *shown, *left] if shown else []
 
     @property
     def lines(self) -> tuple[str, ...]:
@@ -79,50 +79,50 @@ class Row:
         return self.first.lines if len(edits) == 1 and not self.table else ()
 
 
-def rows(changes: Changes) -> list[Row]:
+def rows(changes: HandbookChanges) -> list[ChangeRow]:
     """Return the rows, worst class first, in it the largest first."""
-    groups: dict[tuple[object, ...], list[Change]] = {}
+    groups: dict[tuple[object, ...], list[RecordChange]] = {}
     for item in changes.records:
-        groups.setdefault(group_of(item), []).append(item)
-    found = [Row(items[0].kind, sentence(items), tuple(items)) for items in groups.values()]
+        groups.setdefault(_group_key(item), []).append(item)
+    found = [ChangeRow(items[0].kind, _row_sentence(items), tuple(items)) for items in groups.values()]
     return sorted(found, key=lambda row: (KINDS.index(row.kind), -len(row.changes), row.first.snippet))
 
 
-def group_of(item: Change) -> tuple[object, ...]:
+def _group_key(item: RecordChange) -> tuple[object, ...]:
     """Return what changes of one row have in common; a snippet that changed is a cause of its own."""
     if item.quiet:
-        return (item.kind, item.detail if item.detail.startswith(NOISE) else "")
-    if item.kind in ALONE:
+        return (item.kind, item.detail if item.detail.startswith(NOISE_WORDS) else "")
+    if item.kind in _READ_ALONE:
         return (item.kind, item.host, item.snippet)
     if item.kind in ("newly captured", "removed"):
         return (item.kind, item.host, item.detail)
-    own = item.snippet if {SOURCE, POLICY} & {*item.causes} else ""
+    own = item.snippet if {SOURCE_CHANGED, POLICY_CHANGED} & {*item.causes} else ""
     if item.kind in ("not comparable", "stale"):
         return (item.kind, item.detail, own)
     return (item.kind, item.causes, own) if item.causes else (item.kind, item.host, item.snippet)
 
 
-def sentence(items: list[Change]) -> str:
+def _row_sentence(items: list[RecordChange]) -> str:
     """Say what happened to the changes of a row."""
     first, count = items[0], plural(len(items), "capture")
     where, causes = f"{first.snippet} on {first.host}", "; ".join(first.causes)
     speed = f"; {first.speed}" if len(items) == 1 and first.speed else ""
     if first.quiet:
-        return shortened(f"{count}: {first.detail}" if first.detail.startswith(NOISE) else count, WORDS)
-    if first.kind in ALONE:
-        return shortened(f"{where}: {first.detail}{f' ({causes})' if causes else ''}", WORDS)
+        return shortened(f"{count}: {first.detail}" if first.detail.startswith(NOISE_WORDS) else count, MOST_CHARACTERS)
+    if first.kind in _READ_ALONE:
+        return shortened(f"{where}: {first.detail}{f' ({causes})' if causes else ''}", MOST_CHARACTERS)
     if first.kind in ("newly captured", "removed"):
         name = where if len(items) == 1 else f"{count} on {first.host}"
         about = "; ".join(filter(None, (causes, first.detail)))
-        return shortened(f"{name}: {about}" if about else name, WORDS)
+        return shortened(f"{name}: {about}" if about else name, MOST_CHARACTERS)
     if first.kind in ("not comparable", "stale"):
-        return shortened(f"{where if len(items) == 1 else count}: {first.detail}{speed}", WORDS)
+        return shortened(f"{where if len(items) == 1 else count}: {first.detail}{speed}", MOST_CHARACTERS)
     if len(items) == 1:
         why = f"; {first.detail}" if first.detail.startswith('value "') else ""
-        return shortened(f"{where}: {causes or 'nothing else changed'}{why}{speed}", WORDS)
+        return shortened(f"{where}: {causes or 'nothing else changed'}{why}{speed}", MOST_CHARACTERS)
     edits = {item.edit for item in items}
     same = f"the same edit {shortened(first.edit)}" if len(edits) == 1 else f"{len(edits)} different edits"
-    return f"{shortened(causes, WORDS)}: {count}, {same}"
+    return f"{shortened(causes, MOST_CHARACTERS)}: {count}, {same}"
 
 
 def shortened(text: str, limit: int = 90) -> str:
@@ -136,14 +136,14 @@ def one_line(words: str) -> str:
     return bidi_controls(control_characters(words)).replace("\n", "\\n").replace("\t", "\\t")
 
 
-def listed(names: Iterable[str], most: int = NAMED) -> str:
+def _listed(names: Iterable[str], most: int = _MOST_NAMED) -> str:
     """Return names with commas, the last ones only counted."""
     every = list(names)
     rest = f" and {len(every) - most:,} more" if len(every) > most else ""
     return f"{', '.join(every[:most])}{rest}"
 
 
-def number_cells(number: Number) -> tuple[str, ...]:
+def _number_cells(number: MovedNumber) -> tuple[str, ...]:
     """Return the cells of one number: name, old, new, ratio, what may vary."""
     ratio = "" if number.ratio is None else f"{number.ratio:.3g}"
     return (
@@ -155,7 +155,7 @@ def number_cells(number: Number) -> tuple[str, ...]:
     )
 
 
-def head_line(changes: Changes) -> str:
+def head_line(changes: HandbookChanges) -> str:
     """Say in one line between what, how much differs and how much of it is to be read."""
     count, reading = len(changes.records), len(changes.to_read)
     if not count:
@@ -164,20 +164,20 @@ def head_line(changes: Changes) -> str:
     return f"{changes.base} -> {changes.head}: {plural(count, 'capture')} {differ}, {reading:,} to read"
 
 
-def failing_lines(changes: Changes) -> list[str]:
+def failing_lines(changes: HandbookChanges) -> list[str]:
     """Return why this must not be merged, the last reasons only counted."""
-    found = [shortened(words, WORDS) for words in changes.failing]
-    rest = [f"and {len(found) - MANY} more, in the rows below"] if len(found) > MANY else []
-    return [*found[:MANY], *rest]
+    found = [shortened(words, MOST_CHARACTERS) for words in changes.failing]
+    rest = [f"and {len(found) - _MOST_FAILING} more, in the rows below"] if len(found) > _MOST_FAILING else []
+    return [*found[:_MOST_FAILING], *rest]
 
 
-def host_lines(changes: Changes) -> list[tuple[str, list[str]]]:
+def host_lines(changes: HandbookChanges) -> list[tuple[str, list[str]]]:
     """Return what about each host changed; of many hosts, and of much about one, the last only counted."""
     found = []
-    most = max(2, 2 * NAMED // max(1, len(changes.hosts)))
-    for item in changes.hosts[:NAMED]:
+    most = max(2, 2 * _MOST_NAMED // max(1, len(changes.hosts)))
+    for item in changes.hosts[:_MOST_NAMED]:
         left = len(item.words) - most
         rest = [f"and {left} more"] if left > 0 else []
-        found.append((item.host, [*(shortened(words, WORDS) for words in item.words[:most]), *rest]))
-    left = len(changes.hosts) - NAMED
+        found.append((item.host, [*(shortened(words, MOST_CHARACTERS) for words in item.words[:most]), *rest]))
+    left = len(changes.hosts) - _MOST_NAMED
     return [*found, *([("…", [f"and {plural(left, 'more host')}"])] if left > 0 else [])]

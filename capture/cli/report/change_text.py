@@ -5,23 +5,23 @@ from __future__ import annotations
 from rich.cells import cell_len
 from rich.text import Text
 
-from capture.cli.report.change_rows import Row, failing_lines, head_line, host_lines, one_line, rows, shortened
+from capture.cli.report.change_rows import ChangeRow, failing_lines, head_line, host_lines, one_line, rows, shortened
 from capture.errors import plural
 from capture.review import host_comparison
-from capture.review.handbook_changes import Changes
-from capture.review.record_change import Kind
+from capture.review.handbook_changes import HandbookChanges
+from capture.review.record_change import ChangeKind
 
-STYLES: dict[Kind, str] = {
+_STYLES: dict[ChangeKind, str] = {
     "private": "bold red", "invalid": "bold red", "status changed": "bold red", "claim broken": "bold red",
     "text changed": "yellow", "number beyond tolerance": "yellow", "not comparable": "yellow",
     "newly captured": "green", "removed": "magenta", "stale": "magenta",
 }  # fmt: skip
-COLOURS = {"-": "red", "+": "green"}
+MARK_COLOURS = {"-": "red", "+": "green"}
 MARGIN = 25  # columns of the class; what is said about it stands behind
-SCREEN = 45  # lines that a reader has before him; details give way first, then the least of the rows
+SCREEN_LINES = 45  # lines that a reader has before him; details give way first, then the least of the rows
 
 
-def lines(changes: Changes) -> list[Text]:
+def lines(changes: HandbookChanges) -> list[Text]:
     """Return the report; strangers' text in it has its control characters made visible."""
     found = [line(head_line(changes), "bold")]
     if changes.failing:
@@ -32,11 +32,11 @@ def lines(changes: Changes) -> list[Text]:
     for host, words in host_lines(changes):
         lead = f"host {host}  "
         found += [line(f"{lead if number == 0 else ' ' * len(lead)}{each}") for number, each in enumerate(words)]
-    last = ranking(changes)
-    return [*found, *fitted(rows(changes), SCREEN - len(found) - len(last)), *last]
+    last = _ranking(changes)
+    return [*found, *_fitted(rows(changes), SCREEN_LINES - len(found) - len(last)), *last]
 
 
-def fitted(every: list[Row], room: int) -> list[Text]:
+def _fitted(every: list[ChangeRow], room: int) -> list[Text]:
     """Return the rows that fit, each with its share of the room for details; the others are counted."""
     heads = [row_head(row) for row in every]
     taken, shown = 0, 0
@@ -60,14 +60,14 @@ def fitted(every: list[Row], room: int) -> list[Text]:
     return found
 
 
-def row_head(row: Row) -> list[Text]:
+def row_head(row: ChangeRow) -> list[Text]:
     """Return class and sentence of a row, and its captures."""
-    head = line(f"{row.kind:{MARGIN - 1}} ", STYLES.get(row.kind, ""))
+    head = line(f"{row.kind:{MARGIN - 1}} ", _STYLES.get(row.kind, ""))
     head.append_text(line(row.words))
     return [head, *([line(" " * MARGIN + row.names, "dim")] if row.names else [])]
 
 
-def row_details(row: Row) -> list[Text]:
+def row_details(row: ChangeRow) -> list[Text]:
     """Return what moved: a table of numbers, or the edit of each capture, or the lines of the one edit."""
     if table := row.table:
         widths = [max(cell_len(one_line(cell[column])) for cell in table) for column in range(len(table[0]))]
@@ -78,15 +78,15 @@ def row_details(row: Row) -> list[Text]:
         return [line(" " * MARGIN + text, "" if number else "dim") for number, text in enumerate(padded)]
     if row.edits:
         return [line(" " * MARGIN + words, "dim" if row.first.quiet else "") for words in row.edits]
-    return [line(" " * MARGIN + shown, COLOURS.get(shown[:1], "")) for shown in row.lines]
+    return [line(" " * MARGIN + shown, MARK_COLOURS.get(shown[:1], "")) for shown in row.lines]
 
 
-def ranking(changes: Changes) -> list[Text]:
+def _ranking(changes: HandbookChanges) -> list[Text]:
     """Return the largest gains and losses in time, where many timings moved between two hosts."""
     if not changes.across_hosts:
         return []
     found = []
-    for title, items in zip(("least time", "most time"), host_comparison.largest(changes), strict=True):
+    for title, items in zip(("least time", "most time"), host_comparison.largest_time_changes(changes), strict=True):
         if items:
             found.append(line(f"{title} on {changes.head}, against {changes.base}:", "bold"))
             found += [line(f"  {change:+7.0f} %  {shortened(name)}") for name, change in items]

@@ -11,7 +11,7 @@ from capture.cli.report import judged_claims
 from capture.record.record import Record
 from capture.store.catalogue import Catalogue
 
-NARROW = 44  # columns below which two outputs beside each other cannot be read
+_NARROW = 44  # columns below which two outputs beside each other cannot be read
 
 
 def snippet_on_hosts(cat: Catalogue, key: str, width: int) -> RenderableType:
@@ -19,16 +19,16 @@ def snippet_on_hosts(cat: Catalogue, key: str, width: int) -> RenderableType:
     states = cat.states()
     snippet = cat.snippets[key]
     items = cat.of_snippet(key)
-    title = visible(f"{key}  {snippet.title}", "bold")
+    title = _visible(f"{key}  {snippet.title}", "bold")
     absent = [
         Text(f"{label}: {known}", style="dim")
         for label in cat.hosts
         if (label, key) not in cat.records and (known := states.get((label, key)))
     ]
-    heads = [visible(badge(item, str(states[item.host, key]))) for item in items]
-    bodies = [visible(item.stdout.rstrip("\n") + stderr_part(item)) for item in items]
+    heads = [_visible(_head(item, str(states[item.host, key]))) for item in items]
+    bodies = [_visible(item.stdout.rstrip("\n") + _stderr_part(item)) for item in items]
     body: RenderableType
-    if items and width // len(items) >= NARROW:
+    if items and width // len(items) >= _NARROW:
         grid = Table(show_header=False, expand=False, padding=(0, 1))
         for _ in items:
             grid.add_column(overflow="fold")
@@ -38,20 +38,20 @@ def snippet_on_hosts(cat: Catalogue, key: str, width: int) -> RenderableType:
         body = grid
     else:
         body = Group(*(Group(head, text, Text("")) for head, text in zip(heads, bodies, strict=True)))
-    found = judged_claims.of_snippet(cat, key, states)
+    found = judged_claims.judge_snippet(cat, key, states)
     judged = [
-        visible(f"{entry.verdict:11} {entry.host}: {entry.claim.says} ({entry.reason})") for _, entry in found.entries
+        _visible(f"{entry.verdict:11} {entry.host}: {entry.claim.says} ({entry.reason})") for _, entry in found.entries
     ]
     faults = [Text(str(problem)) for problem in found.problems]
     return Group(title, body, *judged, *faults, *absent)
 
 
-def visible(text: str, style: str = "") -> Text:
+def _visible(text: str, style: str = "") -> Text:
     """Return text for a terminal; a stranger's record may hold control characters, which are made visible."""
     return Text(characters.bidi_controls(characters.control_characters(text)), style=style)
 
 
-def badge(item: Record, state: str) -> str:
+def _head(item: Record, state: str) -> str:
     """Return the lines above an output: host, chip, torch, gates, date, state."""
     environment = item.environment
     gates = ", ".join(
@@ -64,6 +64,6 @@ def badge(item: Record, state: str) -> str:
     return f"{item.host}\n{environment.chip}\n{torch}; {gates}\n{item.captured}; {state}{ended}"
 
 
-def stderr_part(item: Record) -> str:
+def _stderr_part(item: Record) -> str:
     """Return stderr under a line that says so."""
     return f"\n--- stderr ---\n{item.stderr.rstrip()}" if item.stderr.strip() else ""

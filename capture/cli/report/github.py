@@ -8,26 +8,26 @@ from typing import Literal
 
 from capture.errors import Problem
 
-Level = Literal["error", "notice"]
+_Level = Literal["error", "notice"]
 SHOWN = 10  # annotations of a level that GitHub keeps of one step; the rest is only in its log
 
 
-def annotation(problem: Problem, level: Level, prefix: str = "") -> str:
+def annotation(problem: Problem, level: _Level, prefix: str = "") -> str:
     """Return one line; `prefix` leads from the repository to the handbook. Text cannot end the line or a property."""
     place = {"file": f"{prefix}{problem.path}", "line": str(problem.line) if problem.line else ""}
     properties = place | {"title": f"capture check: {problem.rule}"}
-    chosen = ",".join(f"{name}={escaped_property(value)}" for name, value in properties.items() if value)
-    return f"::{level} {chosen}::{escaped(problem.message)}"
+    chosen = ",".join(f"{name}={_escaped_property(value)}" for name, value in properties.items() if value)
+    return f"::{level} {chosen}::{_escaped(problem.message)}"
 
 
-def escaped(text: str) -> str:
+def _escaped(text: str) -> str:
     """Return text as the message of a command takes it."""
     return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
 
 
-def escaped_property(text: str) -> str:
+def _escaped_property(text: str) -> str:
     """Return text as a property of a command takes it."""
-    return escaped(text).replace(":", "%3A").replace(",", "%2C")
+    return _escaped(text).replace(":", "%3A").replace(",", "%2C")
 
 
 def worst_first(problems: Iterable[Problem], rules: Iterable[str]) -> list[Problem]:

@@ -24,7 +24,7 @@ class Judged:
         return tuple((key, entry) for key, entry in self.entries if entry.verdict == "fails")
 
 
-def of_snippet(cat: Catalogue, key: str, states: Mapping[tuple[str, str], state.State]) -> Judged:
+def judge_snippet(cat: Catalogue, key: str, states: Mapping[tuple[str, str], state.State]) -> Judged:
     """Judge the claims of one snippet on every host; a value that is not found is a problem of its header."""
     try:
         return Judged(tuple((key, entry) for entry in cat.judgements(key, states)), ())
@@ -37,7 +37,7 @@ def of_snippet(cat: Catalogue, key: str, states: Mapping[tuple[str, str], state.
 def on_host(cat: Catalogue, label: str, ids: Sequence[str]) -> Judged:
     """Judge the claims of these snippets on one host."""
     states = cat.states()
-    parts = [of_snippet(cat, key, states) for key in ids if key in cat.snippets]
+    parts = [judge_snippet(cat, key, states) for key in ids if key in cat.snippets]
     return Judged(
         tuple((key, entry) for part in parts for key, entry in part.entries if entry.host == label),
         tuple(problem for part in parts for problem in part.problems),

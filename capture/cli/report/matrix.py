@@ -11,8 +11,8 @@ from capture.errors import Problem
 from capture.store.catalogue import Catalogue
 
 # A word as well as a colour: colour alone tells nothing on paper or to a screen reader.
-STYLES = {"current": "green", "stale": "yellow", "orphan": "red", "missing": "dim", "gate unmet": "dim"}
-FAULTY = "faulty snippet"
+_STATE_STYLES = {"current": "green", "stale": "yellow", "orphan": "red", "missing": "dim", "gate unmet": "dim"}
+_FAULTY = "faulty snippet"
 
 
 def rows(cat: Catalogue) -> list[dict[str, Any]]:
@@ -26,7 +26,7 @@ def rows(cat: Catalogue) -> list[dict[str, Any]]:
     for key in sorted({snippet_id for _, snippet_id in states} | set(cat.snippets)):
         snippet = cat.snippets.get(key)
         broken: dict[str, list[str]] = {}
-        for _, entry in judged_claims.of_snippet(cat, key, states).failing if snippet else ():
+        for _, entry in judged_claims.judge_snippet(cat, key, states).failing if snippet else ():
             broken.setdefault(entry.host, []).append(entry.claim.id)
         hosts = {}
         for label in cat.hosts:
@@ -35,7 +35,7 @@ def rows(cat: Catalogue) -> list[dict[str, Any]]:
             if known is None:
                 continue
             hosts[label] = {
-                "state": FAULTY if key in faulty else known.kind,
+                "state": _FAULTY if key in faulty else known.kind,
                 "reasons": ["its header or source cannot be read"] if key in faulty else list(known.reasons),
                 "status": item.status if item else None,
                 "captured": item.captured if item else None,
@@ -49,7 +49,7 @@ def rows(cat: Catalogue) -> list[dict[str, Any]]:
 def claim_problems(cat: Catalogue) -> list[Problem]:
     """Return what keeps claims from being judged."""
     states = cat.states()
-    return [found for key in cat.snippets for found in judged_claims.of_snippet(cat, key, states).problems]
+    return [found for key in cat.snippets for found in judged_claims.judge_snippet(cat, key, states).problems]
 
 
 def table(cat: Catalogue) -> Table:
@@ -59,16 +59,16 @@ def table(cat: Catalogue) -> Table:
     for label in cat.hosts:
         result.add_column(label, no_wrap=True)
     for row in rows(cat):
-        cells = [cell(row["hosts"].get(label)) for label in cat.hosts]
+        cells = [_cell(row["hosts"].get(label)) for label in cat.hosts]
         result.add_row(row["snippet"], *cells)
     return result
 
 
-def cell(entry: dict[str, Any] | None) -> str:
+def _cell(entry: dict[str, Any] | None) -> str:
     """Return the text of one cell, with markup."""
     if entry is None:
         return ""
-    text = f"[{STYLES.get(entry['state'], 'red')}]{entry['state']}[/]"
+    text = f"[{_STATE_STYLES.get(entry['state'], 'red')}]{entry['state']}[/]"
     if entry["status"] not in (None, "ok"):
         text += f" [red]{entry['status']}[/]"
     if entry["claims_failing"]:

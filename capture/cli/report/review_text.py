@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from rich.text import Text
 
-from capture.cli.report.change_rows import Row
+from capture.cli.report.change_rows import ChangeRow
 from capture.cli.report.change_text import MARGIN, line, row_details, row_head
-from capture.review.record_change import Change
-from capture.review.waiting import Item
+from capture.review.record_change import RecordChange
+from capture.review.waiting import ReviewItem
 
 COLOURS = {"-": "red", "+": "green"}
 
 
-def lines(item: Item) -> list[Text]:
+def lines(item: ReviewItem) -> list[Text]:
     """Return what an item says differently, and why it cannot be accepted or should not be merged."""
     change = item.change
-    row = Row(change.kind, sentence(change), (change,))
+    row = ChangeRow(change.kind, _sentence(change), (change,))
     details = row_details(row)
     found = [*row_head(row), *details]
     if not details:
@@ -27,7 +27,7 @@ def lines(item: Item) -> list[Text]:
     return found
 
 
-def sentence(change: Change) -> str:
+def _sentence(change: RecordChange) -> str:
     """Say which capture changed, in what and why."""
     detail = "" if change.kind == "text changed" and change.lines else change.detail  # the lines say it
     about = "; ".join(part for part in (*change.causes, detail) if part)

@@ -22,18 +22,18 @@ ATTENTION = {
     "kept": "failed, good record kept",
     "changed": "changed",
 }
-NUMBER = re.compile(r"\d[\d.,]*")
-QUIET = {"captured": "captured", "unchanged": "unchanged"}
+_DIGITS = re.compile(r"\d[\d.,]*")
+_QUIET = {"captured": "captured", "unchanged": "unchanged"}
 
 
-def line(result: Result) -> str:
+def _line(result: Result) -> str:
     """Return one line about one result, with all that there is to say."""
     return f"{passing_line(result)}: {result.message}" if result.message else passing_line(result)
 
 
 def passing_line(result: Result) -> str:
     """Return the line that tells of a result as it comes; what must be read stands in the summary, once."""
-    words = {**ATTENTION, **QUIET}[result.kind]
+    words = {**ATTENTION, **_QUIET}[result.kind]
     return f"{words:10} {result.snippet} ({result.seconds:.1f} s)"
 
 
@@ -44,10 +44,10 @@ def share_line(share: Shard, count: int) -> str:
 
 def plan_summary(found: Plan, label: str) -> list[str]:
     """Return the lines that end a dry run."""
-    return [counted(f"{len(found.steps)} to execute" if found.steps else "", found, label), *unmet_lines(found)]
+    return [_counts_line(f"{len(found.steps)} to execute" if found.steps else "", found, label), *_unmet_lines(found)]
 
 
-def counted(done: str, found: Plan, label: str) -> str:
+def _counts_line(done: str, found: Plan, label: str) -> str:
     """Return the line of counts: what was or would be done, what is current, what is not for this host."""
     parts = [done] if done else []
     parts += [f"{len(found.current)} current"] if found.current else []
@@ -60,12 +60,12 @@ def run_summary(
 ) -> list[str]:
     """Return the lines that end a run: counts, then everything a human must read."""
     counts = Counter[str](result.kind for result in results)
-    done = ", ".join(f"{counts[kind]} {words}" for kind, words in {**QUIET, **ATTENTION}.items() if counts[kind])
-    lines = [counted(done, found, label), *unmet_lines(found)]
+    done = ", ".join(f"{counts[kind]} {words}" for kind, words in {**_QUIET, **ATTENTION}.items() if counts[kind])
+    lines = [_counts_line(done, found, label), *_unmet_lines(found)]
     again = f"{run_option(label)} --force"
     for kind in ATTENTION:
         alike = [result for result in results if result.kind == kind]
-        lines += told(alike) if kind == "refused" else [f"  {line(result)}" for result in alike]
+        lines += refusal_lines(alike) if kind == "refused" else [f"  {_line(result)}" for result in alike]
     lines += [
         f"  failed     {item.snippet}: still {item.status} (try again with: capture run {item.snippet}{again})"
         for item in found.current
@@ -75,20 +75,20 @@ def run_summary(
     return lines
 
 
-def told(results: Sequence[Result]) -> list[str]:
+def refusal_lines(results: Sequence[Result]) -> list[str]:
     """Return lines about refusals; where reasons differ in numbers alone, the first one tells it for the others."""
     alike: dict[str, list[Result]] = {}
     for result in results:
-        alike.setdefault(NUMBER.sub("", result.message) or result.snippet, []).append(result)
+        alike.setdefault(_DIGITS.sub("", result.message) or result.snippet, []).append(result)
     lines = []
     for first, *others in alike.values():
-        lines.append(f"  {line(first)}")
+        lines.append(f"  {_line(first)}")
         if others:
             lines.append(f"  {'':10} for the like: {', '.join(result.snippet for result in others)}")
     return lines
 
 
-def unmet_lines(found: Plan) -> list[str]:
+def _unmet_lines(found: Plan) -> list[str]:
     """Group the snippets this host cannot run by their reason."""
     groups: dict[str, list[str]] = {}
     for key, reasons in found.unmet.items():

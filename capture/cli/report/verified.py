@@ -8,7 +8,7 @@ from typing import get_args
 from capture.record.verification import Outcome, Verification
 from capture.run.verifier import Done
 
-OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
+_OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
 
 
 def passing_line(done: Done) -> str:
@@ -19,7 +19,7 @@ def passing_line(done: Done) -> str:
 def lines(found: Verification, executed: int) -> list[str]:
     """Return the lines that end a verification: counts, what differs, and what was skipped by its reason."""
     counts = Counter[str](item.outcome for item in found.results)
-    told = [f"{counts[kind]} {kind}" for kind in OUTCOMES if counts[kind]]
+    told = [f"{counts[kind]} {kind}" for kind in _OUTCOMES if counts[kind]]
     said = [f"{found.against}: {', '.join(told) or 'nothing to verify'}"]
     said += [
         f"  differs    {item.snippet}: {item.class_}: {item.detail}"
