@@ -1,4 +1,4 @@
-"""The application: its commands, and how errors become exit codes."""
+"""The application: its options and commands, and how errors become exit codes."""
 
 from __future__ import annotations
 
@@ -41,11 +41,11 @@ def _take_options(
 
 
 def main() -> None:
-    """Run the command line; errors end with what, where and what to do, never with a traceback."""
+    """Run the command line and exit; an error is printed as place, reason and way out, never as a traceback."""
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(encoding="utf-8", errors="backslashreplace")
-    # A request to end, or a closed terminal, unwinds like Ctrl-C: a probe that is under way is ended too.
+    # A request to end and a closed terminal are treated like Ctrl-C, so that a probe under way is ended too.
     for name in ("SIGTERM", "SIGHUP"):
         number = getattr(signal, name, None)
         if number is not None and signal.getsignal(number) is signal.SIG_DFL:

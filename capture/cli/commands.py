@@ -1,4 +1,4 @@
-"""The commands by name, each imported when it is asked for: all of them take longer to import than most take to run."""
+"""The commands by name, each imported when it is asked for, since to import all takes longer than most take to run."""
 
 from __future__ import annotations
 
@@ -9,40 +9,40 @@ from typing import Any
 import typer
 from typer.core import TyperGroup
 
-# In the order of the help: the module within this package, and what it calls the command or the group of commands.
+# In the order of the help: the module of a command in this package, and the name of its function or group there.
 _PLACES = {
     "run": "run:run",
     "verify": "verify:verify",
     "check": "check:check",
     "diff": "diff:diff",
     "review": "review:review",
-    "status": "status_show:status",
-    "show": "status_show:show",
+    "status": "status:status",
+    "show": "show:show",
     "bundle": "bundle:bundle",
     "import": "bundle:import_bundles",
     "export": "export:export",
     "host": "host:app",
-    "new": "new_prune_schema:new",
-    "prune": "new_prune_schema:prune",
-    "schema": "new_prune_schema:schema",
+    "new": "new:new",
+    "prune": "prune:prune",
+    "schema": "schema:schema",
 }
 
 
 def load_command(name: str) -> Any:
-    """Import a command, or a group of commands, and return what the command line calls."""
-    module, _, own = _PLACES[name].partition(":")
-    found = getattr(importlib.import_module(f"capture.cli.{module}"), own)
-    if not isinstance(found, typer.Typer):
+    """Import a command, or a group of commands, and return it as click calls it."""
+    module, _, attribute = _PLACES[name].partition(":")
+    command = getattr(importlib.import_module(f"capture.cli.{module}"), attribute)
+    if not isinstance(command, typer.Typer):
         alone = typer.Typer(rich_markup_mode=None, add_completion=False)
-        alone.command(name)(found)
+        alone.command(name)(command)
         return typer.main.get_command(alone)
-    group = typer.main.get_command(found)
+    group = typer.main.get_command(command)
     group.name = name
     return group
 
 
 class _CommandsOnDemand(MutableMapping[str, Any]):
-    """All commands by name, of which only those exist that somebody asked for."""
+    """All commands by name; each is imported at the first look at it."""
 
     def __init__(self) -> None:
         self.loaded: dict[str, Any] = dict.fromkeys(_PLACES)
@@ -66,7 +66,7 @@ class _CommandsOnDemand(MutableMapping[str, Any]):
 
 
 class Commands(TyperGroup):
-    """The group of all commands."""
+    """The group of all commands, as `capture` calls it."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)

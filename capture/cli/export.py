@@ -1,4 +1,4 @@
-"""`capture export`: all values, claims and hosts, for other programs."""
+"""`capture export`: print all values, claims and hosts, for other programs."""
 
 from __future__ import annotations
 

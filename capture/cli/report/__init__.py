@@ -1,1 +1,1 @@
-"""What commands tell people, as plain text and rich renderables; nothing here prints."""
+"""The texts of commands, as plain lines and rich renderables; nothing here prints."""

@@ -8,11 +8,11 @@ from capture import plain_data
 from capture.review.handbook_changes import HandbookChanges
 from capture.review.record_change import KINDS
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 1  # of the document; another meaning of a field is another version
 
 
 def document(changes: HandbookChanges) -> dict[str, Any]:
-    """Return all changes, with counts by class and why they must not be merged."""
+    """Return all changes as plain data, with counts by class and why they must not be merged."""
     counts = {kind: sum(item.kind == kind for item in changes.records) for kind in KINDS}
     return {
         "schema": SCHEMA_VERSION,

@@ -1,4 +1,4 @@
-"""Changes as Markdown for a pull request: never longer than a comment may be."""
+"""Changes as Markdown for a comment on a pull request, never longer than a comment may be."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _BLOCK_START = re.compile(r"\s*(?:[-+=]|#{1,6}|\d{1,9}[.)])(?=\s|$|[-=])")  # wh
 
 
 def text(changes: HandbookChanges, limit: int = _MOST_CHARACTERS) -> str:
-    """Return the report; what does not fit is counted."""
+    """Return the report of all changes, of at most `limit` characters; what does not fit is counted."""
     parts = [f"**{escaped(head_line(changes))}**\n"]
     if changes.failing:
         parts.append("Must not be merged:\n\n" + "".join(f"- {escaped(words)}\n" for words in failing_lines(changes)))
@@ -29,26 +29,26 @@ def text(changes: HandbookChanges, limit: int = _MOST_CHARACTERS) -> str:
         parts.append(
             _table(
                 ("host", "what changed"),
-                ((name, shortened("; ".join(said), 1500)) for name, said in host_lines(changes)),
+                ((name, shortened("; ".join(words), 1500)) for name, words in host_lines(changes)),
             )
         )
     parts += _ranking(changes)
-    found = rows(changes)
-    if found:
-        cells = [(row.kind, str(len(row.changes)), _overview(row)) for row in found]
+    every = rows(changes)
+    if every:
+        cells = [(row.kind, str(len(row.changes)), _overview(row)) for row in every]
         head = "| class | captures | what |\n| --- | ---: | --- |\n"
         start = "\n".join([*parts, head])
         result = _fitted(
-            start, [_table_row(cell) for cell in cells], limit * 3 // 4, lambda left: _rows_left_out(found, left)
+            start, [_table_row(cell) for cell in cells], limit * 3 // 4, lambda left: _rows_left_out(every, left)
         )
     else:
         result = "\n".join(parts)
-    details = [section for row in found if (section := _details(row))]
+    details = [section for row in every if (section := _details(row))]
     return _fitted(result, details, limit, lambda left: f"{plural(left, 'more capture')} with details")
 
 
 def _fitted(start: str, parts: list[str], limit: int, missing: Callable[[int], str]) -> str:
-    """Return the start and as many parts as fit, and say what the others are."""
+    """Return the start with as many parts as fit; `missing` says for their number what the others are."""
     result = start
     for number, part in enumerate(parts):
         if len(result) + len(part) > limit - 200:
@@ -58,7 +58,7 @@ def _fitted(start: str, parts: list[str], limit: int, missing: Callable[[int], s
 
 
 def _rows_left_out(every: Sequence[ChangeRow], left: int) -> str:
-    """Say how many rows at the end are left out, and of how many captures."""
+    """Say how many of all rows are left out at the end, and how many captures they hold."""
     count = sum(len(row.changes) for row in every[len(every) - left :])
     return f"{plural(left, 'more row')} ({plural(count, 'capture')})"
 
@@ -69,10 +69,10 @@ def _overview(row: ChangeRow) -> str:
 
 
 def _details(row: ChangeRow) -> str:
-    """Return what moved: a table of numbers, or the edit of each capture, or the lines of the one edit; or nothing."""
+    """Return what a row shows: its table of numbers, else the edit of each capture, else its lines, else nothing."""
     title = f"\n{escaped(f'{row.first.snippet} on {row.first.host}')}\n\n"
-    if numbers := row.table:
-        return title + _table(numbers[0], numbers[1:])
+    if table := row.table:
+        return title + _table(table[0], table[1:])
     if row.edits:
         about = f"\n{escaped(row.kind)}, by capture:\n\n"
         return about + "".join(f"- {escaped(words)}\n" for words in row.edits)
@@ -80,7 +80,7 @@ def _details(row: ChangeRow) -> str:
 
 
 def _ranking(changes: HandbookChanges) -> list[str]:
-    """Return the largest gains and losses in time, where many timings moved between two hosts."""
+    """Return tables of the largest gains and losses in time, where many timings moved between two hosts."""
     if not changes.across_hosts:
         return []
     return [
@@ -94,17 +94,20 @@ def _ranking(changes: HandbookChanges) -> list[str]:
 
 
 def _table(head: Sequence[str], body: Iterable[Sequence[str]]) -> str:
-    """Return a table."""
+    """Return a table in Markdown."""
     return f"{_table_row(head)}|{' --- |' * len(head)}\n" + "".join(map(_table_row, body))
 
 
 def _table_row(cells: Sequence[str]) -> str:
-    """Return one row of a table."""
+    """Return one row of a table in Markdown."""
     return f"| {' | '.join(map(escaped, cells))} |\n"
 
 
 def escaped(words: str) -> str:
-    """Return text that Markdown shows as it is, on one line; strangers' output mentions nobody and links nowhere."""
+    """Return text that Markdown shows as it is, on one line.
+
+    The text may be a stranger's output: it mentions nobody and links nowhere.
+    """
     shown = _SPECIAL.sub(r"\\\1", _LINKED.sub("\u200b", one_line(words).strip()))
     return (
         _BLOCK_START.sub(lambda match: f"{match[0][:-1]}\\{match[0][-1]}", shown, count=1)
@@ -115,7 +118,7 @@ def escaped(words: str) -> str:
 
 def _fenced(lines: tuple[str, ...]) -> str:
     """Return lines as a block of code that their text cannot close."""
-    shown = [one_line(item) for item in lines]
-    longest = max((len(match[0]) for item in shown for match in re.finditer("`+", item)), default=0)
+    shown = [one_line(line) for line in lines]
+    longest = max((len(match[0]) for line in shown for match in re.finditer("`+", line)), default=0)
     fence = "`" * max(3, longest + 1)
-    return f"{fence}diff\n" + "".join(f"{item}\n" for item in shown) + f"{fence}\n"
+    return f"{fence}diff\n" + "".join(f"{line}\n" for line in shown) + f"{fence}\n"

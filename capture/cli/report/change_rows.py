@@ -1,4 +1,4 @@
-"""Changes gathered by what caused them, so that a reviewer reads one row where one thing happened."""
+"""Gathers changes by their cause, so that a reviewer reads one row where one thing happened."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from capture.review.handbook_changes import HandbookChanges
 from capture.review.number_alignment import MovedNumber
 from capture.review.record_change import KINDS, NOISE_WORDS, POLICY_CHANGED, SOURCE_CHANGED, ChangeKind, RecordChange
 
-# What is always somebody's to read, one by one.
+# Classes whose changes are read one by one: none shares its row.
 _READ_ALONE: tuple[ChangeKind, ...] = ("private", "invalid", "status changed", "claim broken")
 _MOST_NAMED = 6  # captures, edits or numbers that a row names; the others are counted
-MOST_CHARACTERS = 400  # characters of one sentence
+MOST_CHARACTERS = 400  # characters of one sentence of a report
 _NUMBER_COLUMNS = ("number", "old", "new", "ratio", "may vary by")
 _MOST_FAILING = 4  # sentences about what must not be merged, before the rest is counted
 
 
 @dataclass(frozen=True)
 class ChangeRow:
-    """Changes of one class with one cause: a sentence about them, and the captures."""
+    """Changes of one class with one cause; `words` is the sentence about them."""
 
     kind: ChangeKind
     words: str
@@ -39,7 +39,7 @@ class ChangeRow:
 
     @property
     def names(self) -> str:
-        """The captures, as many as a reader can take in; of those that say the same only how many."""
+        """The captures of the row, the last only counted; nothing where the sentence or the edits name them."""
         if self.alone or self.kind == "identical" or (self.first.quiet and self.edits):
             return ""
         same = len({item.host for item in self.changes}) == 1
@@ -48,48 +48,50 @@ class ChangeRow:
 
     @property
     def edits(self) -> list[str]:
-        """What each capture of the row says differently, in one line each, where they do not all say the same."""
-        said: dict[str, list[str]] = {}
+        """What the captures of the row say differently, one line an edit, where they do not all say the same."""
+        names_by_edit: dict[str, list[str]] = {}
         for item in self.changes:
             if words := item.speed or item.edit:
-                said.setdefault(words, []).append(item.snippet)
-        if self.alone or (len(said) == 1 and self.kind == "text changed"):
+                names_by_edit.setdefault(words, []).append(item.snippet)
+        if self.alone or (len(names_by_edit) == 1 and self.kind == "text changed"):
             return []
-        lines = [f"{_listed(names, 2)}: {shortened(edit)}" for edit, names in said.items()]
-        return [*lines[:_MOST_NAMED], *([f"and {len(lines) - _MOST_NAMED:,} more"] if len(lines) > _MOST_NAMED else [])]
+        lines = [f"{_listed(names, 2)}: {shortened(edit)}" for edit, names in names_by_edit.items()]
+        more = [f"and {len(lines) - _MOST_NAMED:,} more"] if len(lines) > _MOST_NAMED else []
+        return [*lines[:_MOST_NAMED], *more]
 
     @property
     def table(self) -> list[tuple[str, ...]]:
-        """The numbers that moved in the capture, name, old, new, ratio and what may vary, under a head; or nothing."""
+        """The numbers that moved in the one capture of the row, under a head; nothing for several captures."""
         if not self.alone:
             return []
-        found = [
+        numbers = [
             number
             for number in self.first.numbers
             if not number.within or number.named or self.kind == "not comparable" or self.first.speed
         ]
-        shown = [_number_cells(number) for number in found[:_MOST_NAMED]]
-        left = [(f"and {len(found) - _MOST_NAMED:,} more", "", "", "", "")] if len(found) > _MOST_NAMED else []
-        return [_NUMBER_COLUMNS, *shown, *left] if shown else []
+        cells = [_number_cells(number) for number in numbers[:_MOST_NAMED]]
+        left = len(numbers) - _MOST_NAMED
+        more = [(f"and {left:,} more", "", "", "", "")] if left > 0 else []
+        return [_NUMBER_COLUMNS, *cells, *more] if cells else []
 
     @property
     def lines(self) -> tuple[str, ...]:
-        """The lines that differ, where they are the same edit in every capture and no table tells it."""
+        """The lines that differ, where every capture has the same edit and no table shows it."""
         edits = {item.edit for item in self.changes}
         return self.first.lines if len(edits) == 1 and not self.table else ()
 
 
 def rows(changes: HandbookChanges) -> list[ChangeRow]:
-    """Return the rows, worst class first, in it the largest first."""
+    """Return all changes in rows, the worst class first, in it the rows with most captures first."""
     groups: dict[tuple[object, ...], list[RecordChange]] = {}
     for item in changes.records:
         groups.setdefault(_group_key(item), []).append(item)
-    found = [ChangeRow(items[0].kind, _row_sentence(items), tuple(items)) for items in groups.values()]
-    return sorted(found, key=lambda row: (KINDS.index(row.kind), -len(row.changes), row.first.snippet))
+    gathered = [ChangeRow(items[0].kind, _row_sentence(items), tuple(items)) for items in groups.values()]
+    return sorted(gathered, key=lambda row: (KINDS.index(row.kind), -len(row.changes), row.first.snippet))
 
 
 def _group_key(item: RecordChange) -> tuple[object, ...]:
-    """Return what changes of one row have in common; a snippet that changed is a cause of its own."""
+    """Return what the changes of one row have in common; each snippet that changed is a cause of its own."""
     if item.quiet:
         return (item.kind, item.detail if item.detail.startswith(NOISE_WORDS) else "")
     if item.kind in _READ_ALONE:
@@ -137,14 +139,14 @@ def one_line(words: str) -> str:
 
 
 def _listed(names: Iterable[str], most: int = _MOST_NAMED) -> str:
-    """Return names with commas, the last ones only counted."""
+    """Return names with commas, those beyond `most` only counted."""
     every = list(names)
     rest = f" and {len(every) - most:,} more" if len(every) > most else ""
     return f"{', '.join(every[:most])}{rest}"
 
 
 def _number_cells(number: MovedNumber) -> tuple[str, ...]:
-    """Return the cells of one number: name, old, new, ratio, what may vary."""
+    """Return the cells of one number, by the columns of a row's table."""
     ratio = "" if number.ratio is None else f"{number.ratio:.3g}"
     return (
         shortened(number.name, 60),
@@ -156,7 +158,7 @@ def _number_cells(number: MovedNumber) -> tuple[str, ...]:
 
 
 def head_line(changes: HandbookChanges) -> str:
-    """Say in one line between what, how much differs and how much of it is to be read."""
+    """Say in one line what is compared, how many captures differ and how many of them are to be read."""
     count, reading = len(changes.records), len(changes.to_read)
     if not count:
         return f"{changes.base} -> {changes.head}: no capture differs"
@@ -166,18 +168,18 @@ def head_line(changes: HandbookChanges) -> str:
 
 def failing_lines(changes: HandbookChanges) -> list[str]:
     """Return why this must not be merged, the last reasons only counted."""
-    found = [shortened(words, MOST_CHARACTERS) for words in changes.failing]
-    rest = [f"and {len(found) - _MOST_FAILING} more, in the rows below"] if len(found) > _MOST_FAILING else []
-    return [*found[:_MOST_FAILING], *rest]
+    reasons = [shortened(words, MOST_CHARACTERS) for words in changes.failing]
+    rest = [f"and {len(reasons) - _MOST_FAILING} more, in the rows below"] if len(reasons) > _MOST_FAILING else []
+    return [*reasons[:_MOST_FAILING], *rest]
 
 
 def host_lines(changes: HandbookChanges) -> list[tuple[str, list[str]]]:
-    """Return what about each host changed; of many hosts, and of much about one, the last only counted."""
-    found = []
+    """Return by host what changed about it; of many hosts, and of many words about one, the last are only counted."""
+    lines = []
     most = max(2, 2 * _MOST_NAMED // max(1, len(changes.hosts)))
     for item in changes.hosts[:_MOST_NAMED]:
         left = len(item.words) - most
         rest = [f"and {left} more"] if left > 0 else []
-        found.append((item.host, [*(shortened(words, MOST_CHARACTERS) for words in item.words[:most]), *rest]))
+        lines.append((item.host, [*(shortened(words, MOST_CHARACTERS) for words in item.words[:most]), *rest]))
     left = len(changes.hosts) - _MOST_NAMED
-    return [*found, *([("…", [f"and {plural(left, 'more host')}"])] if left > 0 else [])]
+    return [*lines, *([("…", [f"and {plural(left, 'more host')}"])] if left > 0 else [])]

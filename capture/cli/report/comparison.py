@@ -1,4 +1,4 @@
-"""One snippet on all hosts, side by side."""
+"""What one snippet printed on all hosts, side by side."""
 
 from __future__ import annotations
 
@@ -11,11 +11,14 @@ from capture.cli.report import judged_claims
 from capture.record.record import Record
 from capture.store.catalogue import Catalogue
 
-_NARROW = 44  # columns below which two outputs beside each other cannot be read
+_NARROW = 44  # columns; outputs beside each other cannot be read where each has fewer
 
 
 def snippet_on_hosts(cat: Catalogue, key: str, width: int) -> RenderableType:
-    """Return the outputs of a snippet, beside each other where the width allows, else below each other."""
+    """Return the outputs of a snippet on all hosts, with its claims, and why it has none on the others.
+
+    They stand beside each other where a console of `width` columns allows it, else below each other.
+    """
     states = cat.states()
     snippet = cat.snippets[key]
     items = cat.of_snippet(key)
@@ -38,16 +41,16 @@ def snippet_on_hosts(cat: Catalogue, key: str, width: int) -> RenderableType:
         body = grid
     else:
         body = Group(*(Group(head, text, Text("")) for head, text in zip(heads, bodies, strict=True)))
-    found = judged_claims.judge_snippet(cat, key, states)
-    judged = [
-        _visible(f"{entry.verdict:11} {entry.host}: {entry.claim.says} ({entry.reason})") for _, entry in found.entries
+    judged = judged_claims.judge_snippet(cat, key, states)
+    claims = [
+        _visible(f"{entry.verdict:11} {entry.host}: {entry.claim.says} ({entry.reason})") for _, entry in judged.entries
     ]
-    faults = [Text(str(problem)) for problem in found.problems]
-    return Group(title, body, *judged, *faults, *absent)
+    faults = [Text(str(problem)) for problem in judged.problems]
+    return Group(title, body, *claims, *faults, *absent)
 
 
 def _visible(text: str, style: str = "") -> Text:
-    """Return text for a terminal; a stranger's record may hold control characters, which are made visible."""
+    """Return text for a terminal, with the control characters that a stranger's record may hold made visible."""
     return Text(characters.bidi_controls(characters.control_characters(text)), style=style)
 
 

@@ -1,4 +1,4 @@
-"""Problems as the lines by which GitHub Actions marks the place of each in a pull request."""
+"""Problems as commands of GitHub Actions, which marks the line of each in a pull request."""
 
 from __future__ import annotations
 
@@ -13,7 +13,10 @@ SHOWN = 10  # annotations of a level that GitHub keeps of one step; the rest is 
 
 
 def annotation(problem: Problem, level: _Level, prefix: str = "") -> str:
-    """Return one line; `prefix` leads from the repository to the handbook. Text cannot end the line or a property."""
+    """Return the command that marks one problem; `prefix` leads from the repository to the handbook.
+
+    Nothing in the problem's text can end the command or begin another.
+    """
     place = {"file": f"{prefix}{problem.path}", "line": str(problem.line) if problem.line else ""}
     properties = place | {"title": f"capture check: {problem.rule}"}
     chosen = ",".join(f"{name}={_escaped_property(value)}" for name, value in properties.items() if value)
@@ -21,25 +24,25 @@ def annotation(problem: Problem, level: _Level, prefix: str = "") -> str:
 
 
 def _escaped(text: str) -> str:
-    """Return text as the message of a command takes it."""
+    """Return text escaped for the message of a command."""
     return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
 
 
 def _escaped_property(text: str) -> str:
-    """Return text as a property of a command takes it."""
+    """Return text escaped for a property of a command."""
     return _escaped(text).replace(":", "%3A").replace(",", "%2C")
 
 
 def worst_first(problems: Iterable[Problem], rules: Iterable[str]) -> list[Problem]:
-    """Return the problems with those of some rules in front, since only the first ones are shown."""
+    """Return the problems with those of some rules in front, since GitHub marks only the first SHOWN."""
     first = set(rules)
     return sorted(problems, key=lambda problem: problem.rule not in first)
 
 
 def path_to(root: Path) -> str:
-    """Return the path from the repository that holds a folder to that folder, as `book/`, or nothing."""
+    """Return the path from its repository to a folder, as `book/`; nothing for the top, or without a repository."""
     for folder in (root, *root.parents):
         if (folder / ".git").exists():
-            way = root.relative_to(folder).as_posix()
-            return "" if way == "." else f"{way}/"
+            path = root.relative_to(folder).as_posix()
+            return "" if path == "." else f"{path}/"
     return ""

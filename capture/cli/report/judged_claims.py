@@ -1,4 +1,4 @@
-"""Claims judged for a report: which fail, and which cannot be judged because a header is faulty."""
+"""Judges claims for a report: which fail, and which cannot be judged because a header is faulty."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from capture.store.catalogue import Catalogue
 
 @dataclass(frozen=True)
 class Judged:
-    """All judgements asked for, each with its snippet, and what kept some from being made."""
+    """Judgements, each with the id of its snippet, and the problems for which others could not be made."""
 
     entries: tuple[tuple[str, Judgement], ...]
     problems: tuple[Problem, ...]
@@ -25,7 +25,10 @@ class Judged:
 
 
 def judge_snippet(cat: Catalogue, key: str, states: Mapping[tuple[str, str], state.State]) -> Judged:
-    """Judge the claims of one snippet on every host; a value that is not found is a problem of its header."""
+    """Judge the claims of one snippet on every host.
+
+    A value that is not found is a problem of the snippet's header, and then none of its claims is judged.
+    """
     try:
         return Judged(tuple((key, entry) for entry in cat.judgements(key, states)), ())
     except CaptureError as error:
@@ -35,7 +38,7 @@ def judge_snippet(cat: Catalogue, key: str, states: Mapping[tuple[str, str], sta
 
 
 def on_host(cat: Catalogue, label: str, ids: Sequence[str]) -> Judged:
-    """Judge the claims of these snippets on one host."""
+    """Judge the claims of some snippets on one host; ids that no snippet has are left out."""
     states = cat.states()
     parts = [judge_snippet(cat, key, states) for key in ids if key in cat.snippets]
     return Judged(

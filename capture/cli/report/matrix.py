@@ -1,4 +1,4 @@
-"""The snippet by host matrix, as a table and as JSON."""
+"""The matrix of snippets by hosts, as a table and as plain data for JSON."""
 
 from __future__ import annotations
 
@@ -16,13 +16,16 @@ _FAULTY = "faulty snippet"
 
 
 def rows(cat: Catalogue) -> list[dict[str, Any]]:
-    """Return one entry a snippet: its id, title, and per host the state, reasons, status and failing claims."""
+    """Return one entry a snippet, with its id, its title and by host what is known of its result.
+
+    That is its state with the reasons, the status, the day, torch's version, and the ids of failing claims.
+    """
     states = cat.states()
     # A snippet that cannot be read is there all the same; its records are no orphans.
     faulty = {problem.path.removeprefix("snippets/").removesuffix(".py") for problem in cat.problems} - set(
         cat.snippets
     )
-    result = []
+    entries = []
     for key in sorted({snippet_id for _, snippet_id in states} | set(cat.snippets)):
         snippet = cat.snippets.get(key)
         broken: dict[str, list[str]] = {}
@@ -42,14 +45,14 @@ def rows(cat: Catalogue) -> list[dict[str, Any]]:
                 "torch": item.environment.torch if item else None,
                 "claims_failing": broken.get(label, []),
             }
-        result.append({"snippet": key, "title": snippet.title if snippet else None, "hosts": hosts})
-    return result
+        entries.append({"snippet": key, "title": snippet.title if snippet else None, "hosts": hosts})
+    return entries
 
 
 def claim_problems(cat: Catalogue) -> list[Problem]:
-    """Return what keeps claims from being judged."""
+    """Return the problems for which claims cannot be judged."""
     states = cat.states()
-    return [found for key in cat.snippets for found in judged_claims.judge_snippet(cat, key, states).problems]
+    return [problem for key in cat.snippets for problem in judged_claims.judge_snippet(cat, key, states).problems]
 
 
 def table(cat: Catalogue) -> Table:
@@ -65,7 +68,7 @@ def table(cat: Catalogue) -> Table:
 
 
 def _cell(entry: dict[str, Any] | None) -> str:
-    """Return the text of one cell, with markup."""
+    """Return the text of one cell, with the markup of rich."""
     if entry is None:
         return ""
     text = f"[{_STATE_STYLES.get(entry['state'], 'red')}]{entry['state']}[/]"

@@ -1,4 +1,4 @@
-"""The summary of a verification."""
+"""The lines of a verification: one a comparison as it comes, and the summary at the end."""
 
 from __future__ import annotations
 
@@ -12,25 +12,28 @@ _OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
 
 
 def passing_line(done: Done) -> str:
-    """Return the line that tells of a comparison as it comes."""
+    """Return the line of a comparison as it comes."""
     return f"{done.result.outcome:10} {done.result.snippet} ({done.seconds:.1f} s)"
 
 
-def lines(found: Verification, executed: int) -> list[str]:
-    """Return the lines that end a verification: counts, what differs, and what was skipped by its reason."""
-    counts = Counter[str](item.outcome for item in found.results)
-    told = [f"{counts[kind]} {kind}" for kind in _OUTCOMES if counts[kind]]
-    said = [f"{found.against}: {', '.join(told) or 'nothing to verify'}"]
-    said += [
+def lines(verification: Verification, executed: int) -> list[str]:
+    """Return the lines that end a verification: counts, what differs, and what was skipped, by its reason.
+
+    `executed` is how many snippets were executed.
+    """
+    counts = Counter[str](item.outcome for item in verification.results)
+    counted = [f"{counts[kind]} {kind}" for kind in _OUTCOMES if counts[kind]]
+    result = [f"{verification.against}: {', '.join(counted) or 'nothing to verify'}"]
+    result += [
         f"  differs    {item.snippet}: {item.class_}: {item.detail}"
-        for item in found.results
+        for item in verification.results
         if item.outcome == "differs"
     ]
     groups: dict[str, list[str]] = {}
-    for item in found.results:
+    for item in verification.results:
         if item.outcome == "skipped":
             groups.setdefault(item.detail, []).append(item.snippet)
-    said += [f"  skipped    {reason}: {', '.join(names)}" for reason, names in groups.items()]
+    result += [f"  skipped    {reason}: {', '.join(names)}" for reason, names in groups.items()]
     if not executed:
-        said.append("nothing was executed: no record can be verified here, for the reasons above")
-    return said
+        result.append("nothing was executed: no record can be verified here, for the reasons above")
+    return result
