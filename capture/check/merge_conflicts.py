@@ -15,10 +15,12 @@ def check_merges(cat: Catalogue, marked: Collection[str]) -> list[Problem]:
 
     `marked` are the paths of those that are left out, since the conflict markers in them are a problem already.
     """
-    return [Problem(name, 0, _advice(name), "conflict") for name in store.unmerged(cat.book) if name not in marked]
+    return [
+        Problem(name, 0, _merge_advice(name), "conflict") for name in store.unmerged(cat.book) if name not in marked
+    ]
 
 
-def _advice(name: str) -> str:
+def _merge_advice(name: str) -> str:
     """Say how the merge of a file that two branches changed is finished."""
     label, _, rest = name.removeprefix(f"{store.CAPTURES}/").partition("/")
     if rest == "host.yaml":

@@ -115,8 +115,8 @@ def _record_change(compared: ComparedStates, key: RecordKey) -> RecordChange | N
         return _removal(compared, key)
     if key in compared.base.records:
         return _comparison(compared, key, key) if may_have_changed(compared, key) else None
-    was = (label, compared.renamed.get(snippet, ""))
-    return _comparison(compared, key, was) if was in compared.base.records else _addition(compared, key)
+    old_key = (label, compared.renamed.get(snippet, ""))
+    return _comparison(compared, key, old_key) if old_key in compared.base.records else _addition(compared, key)
 
 
 def _removal(compared: ComparedStates, key: RecordKey) -> RecordChange:
@@ -146,41 +146,41 @@ def _addition(compared: ComparedStates, key: RecordKey) -> RecordChange:
     return RecordChange(*key, "newly captured", "the old one could not be read" if damaged else "", causes)
 
 
-def _comparison(compared: ComparedStates, key: RecordKey, was: RecordKey) -> RecordChange | None:
-    """Return the change of a record that both states hold, in the old one as `was`; None where nothing differs."""
+def _comparison(compared: ComparedStates, key: RecordKey, old_key: RecordKey) -> RecordChange | None:
+    """Return the change of a record that both states hold, in the old one as `old_key`; None where nothing differs."""
     base, head = compared.base, compared.head
-    old, new, snippet = base.records[was], head.records[key], head.snippets.get(key[1])
+    old, new, snippet = base.records[old_key], head.records[key], head.snippets.get(key[1])
     where = f"{key[1]} on {key[0]}"
     if snippet is None:
         words = "its snippet cannot be read, so nothing says how to compare"
         return RecordChange(*key, "invalid", words, failing=f"{where}: {words}") if old != new else None
     machine = host.differences(base.hosts[key[0]], head.hosts[key[0]])
-    causes = causes_of(old, new, base.snippets.get(was[1]), snippet, machine)
+    causes = causes_of(old, new, base.snippets.get(old_key[1]), snippet, machine)
     change = replace(compare_records(snippet, old, new, machine), host=key[0], causes=causes)
-    if any(compared.hides(*each) for each in (was, key, (key[0], "host"))):
+    if any(compared.hides(*each) for each in (old_key, key, (key[0], "host"))):
         change = replace(change, detail=HIDDEN, causes=(), numbers=(), edit="", lines=())
     causeless = not snippet.timing and not {*causes} - {POLICY_CHANGED}
-    change = _judged(compared, key, was, change, causeless)
-    if key != was:
-        change = replace(change, causes=(*change.causes, f"renamed from {was[1]}"))
+    change = _judged(compared, key, old_key, change, causeless)
+    if key != old_key:
+        change = replace(change, causes=(*change.causes, f"renamed from {old_key[1]}"))
         return replace(change, kind="newly captured", detail="and says the same") if change.quiet else change
     return None if change.quiet and old == new else change
 
 
 def _judged(
-    compared: ComparedStates, key: RecordKey, was: RecordKey, change: RecordChange, causeless: bool
+    compared: ComparedStates, key: RecordKey, old_key: RecordKey, change: RecordChange, causeless: bool
 ) -> RecordChange:
     """Return the change of a record with what its failure, claims, values and state add to it.
 
     `causeless` says that nothing is known which would explain another result.
     """
     where = f"{key[1]} on {key[0]}"
-    before = broken_claims(compared.base, was, compared.old_states)
+    before = broken_claims(compared.base, old_key, compared.old_states)
     after = broken_claims(compared.head, key, compared.new_states)
     newly_broken = [words for claim, words in after.items() if claim not in before]
-    old_state, new_state = compared.old_states[was], compared.new_states[key]
+    old_state, new_state = compared.old_states[old_key], compared.new_states[key]
     if change.kind == "status changed":
-        was_good = compared.base.records[was].status == "ok"
+        was_good = compared.base.records[old_key].status == "ok"
         return replace(change, failing=f"{where}: {change.detail}" if was_good else "")
     if newly_broken:
         detail = "; ".join(newly_broken)

@@ -113,7 +113,7 @@ def test_no_text_is_too_long_for_a_comment(character: str) -> None:
     )  # fmt: skip
     assert len(change_markdown.text(found)) < COMMENT
     assert len(change_markdown.text(replace(found, across_hosts=True))) < COMMENT
-    assert all(len(line) < 8 * change_rows.MOST_CHARACTERS for line in plain(found))
+    assert all(len(line) < 8 * change_rows.SENTENCE_LENGTH for line in plain(found))
 
 
 @pytest.mark.parametrize("count", [1, 5, 20, 60, 5000])

@@ -10,7 +10,7 @@ from capture.errors import plural
 from capture.review import host_comparison
 from capture.review.handbook_changes import HandbookChanges
 
-_MOST_CHARACTERS = 60_000  # characters; a comment holds 65,536, and its marker and the verification stand beside this
+_COMMENT_LENGTH = 60_000  # characters; a comment holds 65,536, and its marker and the verification stand beside this
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>!|~&$])")
 # What a comment would turn into a mention, a reference, a link or a picture. A blank without width goes between; within
 # a scheme or `www.`, since a browser drops it where a host's name is due.
@@ -20,7 +20,7 @@ _LINKED = re.compile(
 _BLOCK_START = re.compile(r"\s*(?:[-+=]|#{1,6}|\d{1,9}[.)])(?=\s|$|[-=])")  # what begins a list, a heading or a rule
 
 
-def text(changes: HandbookChanges, limit: int = _MOST_CHARACTERS) -> str:
+def text(changes: HandbookChanges, limit: int = _COMMENT_LENGTH) -> str:
     """Return the report of all changes, of at most `limit` characters; what does not fit is counted."""
     parts = [f"**{escaped(head_line(changes))}**\n"]
     if changes.failing:

@@ -14,7 +14,7 @@ from capture.review.record_change import KINDS, NOISE_WORDS, POLICY_CHANGED, SOU
 # Classes whose changes are read one by one: none shares its row.
 _READ_ALONE: tuple[ChangeKind, ...] = ("private", "invalid", "status changed", "claim broken")
 _MOST_NAMED = 6  # captures, edits or numbers that a row names; the others are counted
-MOST_CHARACTERS = 400  # characters of one sentence of a report
+SENTENCE_LENGTH = 400  # characters of one sentence of a report
 _NUMBER_COLUMNS = ("number", "old", "new", "ratio", "may vary by")
 _MOST_FAILING = 4  # sentences about what must not be merged, before the rest is counted
 
@@ -110,21 +110,21 @@ def _row_sentence(items: list[RecordChange]) -> str:
     where, causes = f"{first.snippet} on {first.host}", "; ".join(first.causes)
     speed = f"; {first.speed}" if len(items) == 1 and first.speed else ""
     if first.quiet:
-        return shortened(f"{count}: {first.detail}" if first.detail.startswith(NOISE_WORDS) else count, MOST_CHARACTERS)
+        return shortened(f"{count}: {first.detail}" if first.detail.startswith(NOISE_WORDS) else count, SENTENCE_LENGTH)
     if first.kind in _READ_ALONE:
-        return shortened(f"{where}: {first.detail}{f' ({causes})' if causes else ''}", MOST_CHARACTERS)
+        return shortened(f"{where}: {first.detail}{f' ({causes})' if causes else ''}", SENTENCE_LENGTH)
     if first.kind in ("newly captured", "removed"):
         name = where if len(items) == 1 else f"{count} on {first.host}"
         about = "; ".join(filter(None, (causes, first.detail)))
-        return shortened(f"{name}: {about}" if about else name, MOST_CHARACTERS)
+        return shortened(f"{name}: {about}" if about else name, SENTENCE_LENGTH)
     if first.kind in ("not comparable", "stale"):
-        return shortened(f"{where if len(items) == 1 else count}: {first.detail}{speed}", MOST_CHARACTERS)
+        return shortened(f"{where if len(items) == 1 else count}: {first.detail}{speed}", SENTENCE_LENGTH)
     if len(items) == 1:
         why = f"; {first.detail}" if first.detail.startswith('value "') else ""
-        return shortened(f"{where}: {causes or 'nothing else changed'}{why}{speed}", MOST_CHARACTERS)
+        return shortened(f"{where}: {causes or 'nothing else changed'}{why}{speed}", SENTENCE_LENGTH)
     edits = {item.edit for item in items}
     same = f"the same edit {shortened(first.edit)}" if len(edits) == 1 else f"{len(edits)} different edits"
-    return f"{shortened(causes, MOST_CHARACTERS)}: {count}, {same}"
+    return f"{shortened(causes, SENTENCE_LENGTH)}: {count}, {same}"
 
 
 def shortened(text: str, limit: int = 90) -> str:
@@ -168,7 +168,7 @@ def head_line(changes: HandbookChanges) -> str:
 
 def failing_lines(changes: HandbookChanges) -> list[str]:
     """Return why this must not be merged, the last reasons only counted."""
-    reasons = [shortened(words, MOST_CHARACTERS) for words in changes.failing]
+    reasons = [shortened(words, SENTENCE_LENGTH) for words in changes.failing]
     rest = [f"and {len(reasons) - _MOST_FAILING} more, in the rows below"] if len(reasons) > _MOST_FAILING else []
     return [*reasons[:_MOST_FAILING], *rest]
 
@@ -180,6 +180,6 @@ def host_lines(changes: HandbookChanges) -> list[tuple[str, list[str]]]:
     for item in changes.hosts[:_MOST_NAMED]:
         left = len(item.words) - most
         rest = [f"and {left} more"] if left > 0 else []
-        lines.append((item.host, [*(shortened(words, MOST_CHARACTERS) for words in item.words[:most]), *rest]))
+        lines.append((item.host, [*(shortened(words, SENTENCE_LENGTH) for words in item.words[:most]), *rest]))
     left = len(changes.hosts) - _MOST_NAMED
     return [*lines, *([("…", [f"and {plural(left, 'more host')}"])] if left > 0 else [])]

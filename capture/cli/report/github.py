@@ -34,7 +34,7 @@ def _escaped_property(text: str) -> str:
 
 
 def worst_first(problems: Iterable[Problem], rules: Iterable[str]) -> list[Problem]:
-    """Return the problems with those of some rules in front, since GitHub marks only the first SHOWN."""
+    """Return the problems with those of some rules in front, since GitHub marks only the first ones."""
     first = set(rules)
     return sorted(problems, key=lambda problem: problem.rule not in first)
 
