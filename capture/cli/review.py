@@ -168,7 +168,10 @@ def begin_review(book: store.Handbook, ids: Sequence[str], host: str) -> ReviewS
 def _items_asked_for(
     uncommitted: Uncommitted, items: Iterable[ReviewItem], ids: Sequence[str], host: str
 ) -> list[ReviewItem]:
-    """Return the items of these ids and this host, where nothing given means all; raises CaptureError for unknown."""
+    """Return the items with these ids and of this host; without ids, or a host, all.
+
+    Raises CaptureError for an id or a host that neither state holds.
+    """
     entries, old, new = uncommitted.git.entries, uncommitted.old, uncommitted.new
     names = {name for _, name in entries} - {waiting.HOST_FILE}
     names |= {*new.snippets, *(name for _, name in [*old.records, *new.records])}
