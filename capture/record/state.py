@@ -9,9 +9,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from capture import versions
 from capture.record.record import Record
 from capture.snippet.snippet import Snippet, unmet_gates
+from capture.version_numbers import public_version
 
 Kind = Literal["current", "stale", "orphan", "missing", "gate unmet"]
 
@@ -57,11 +57,11 @@ def newest(same_label: Iterable[Record], everywhere: Iterable[Record]) -> Newest
 
 def later(old: str | None, new: str | None) -> str | None:
     """Return the later of two versions by public version; an unreadable one never wins."""
-    if new is None or new == old or not versions.is_version(new):
+    candidate = public_version(new) if new and new != old else None
+    if candidate is None:
         return old
-    if old is None or not versions.is_version(old):
-        return new
-    return new if versions.key(versions.public(new)) > versions.key(versions.public(old)) else old
+    known = public_version(old) if old else None
+    return new if known is None or candidate > known else old
 
 
 def of_record(snippet: Snippet | None, item: Record, latest: Newest) -> State:

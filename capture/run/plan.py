@@ -7,12 +7,14 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from capture import versions
+from packaging.version import Version
+
 from capture.errors import CaptureError, suggestion
 from capture.host.probe.interpreter import Interpreter
 from capture.record import state
 from capture.record.record import Record
 from capture.snippet.snippet import Snippet, unmet_dependencies, unmet_gates
+from capture.version_numbers import parse_version, satisfies, without_local
 
 # Ends that another try may mend; an error or too much output would only come again.
 RETRIED = ("timeout", "crashed", "out_of_memory")
@@ -86,12 +88,12 @@ def other_software(label: str, records: Iterable[Record], torch: str | None) -> 
     replaces what the label's own environment has captured.
     """
     known = {item.environment.torch for item in records if item.environment.torch}
-    if not torch or not known or not all(map(versions.is_version, (*known, torch))):
+    if not torch or not known or not all(map(parse_version, (*known, torch))):
         return ""
-    newest = max(known, key=versions.key)
+    newest = max(known, key=Version)
     kinds = [BUILD_KIND.search(version) for version in (newest, torch)]
     other = all(kinds) and len({kind[1] for kind in kinds if kind}) > 1
-    if not other and versions.key(versions.public(torch)) >= versions.key(versions.public(newest)):
+    if not other and Version(without_local(torch)) >= Version(without_local(newest)):
         return ""
     return (
         f'label "{label}" has results of torch {newest}, and this interpreter has {torch}; '
@@ -107,7 +109,7 @@ def unmet_software(snippet: Snippet, interpreter: Interpreter) -> tuple[str, ...
     lacking = [
         words if words.endswith(NOT_INSTALLED) else f"needs {words}" for words in unmet_dependencies(snippet, installed)
     ]
-    if not versions.satisfies(interpreter.version, snippet.requires_python):
+    if not satisfies(interpreter.version, snippet.requires_python):
         lacking.append(f"needs Python {snippet.requires_python}, found {interpreter.version}")
     known = {f"module:{name}": found for name, found in interpreter.modules.items()}
     lacking += [state.gate_words(gate) for gate in unmet_gates(snippet, known) if "module:" in gate]

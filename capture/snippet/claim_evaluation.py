@@ -8,8 +8,8 @@ import operator
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from capture import versions
 from capture.snippet.claim_syntax import Expression, ExpressionError, Scalar, dotted, is_version_fact
+from capture.version_numbers import parse_version, without_local
 
 ARITHMETIC: dict[type, Callable[[float, float], float]] = {
     ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv,
@@ -119,13 +119,14 @@ def compared_versions(op: ast.cmpop, left_node: ast.expr, right_node: ast.expr, 
     A fact such as the capability `gfx942` is no version: it can be equal to a text, and has no order.
     """
     if not ("+" in left and "+" in right):
-        left, right = versions.public(left), versions.public(right)
-    if versions.is_version(left) and versions.is_version(right):
-        return COMPARISONS[type(op)](versions.key(left), versions.key(right))
+        left, right = without_local(left), without_local(right)
+    one, other = parse_version(left), parse_version(right)
+    if one and other:
+        return COMPARISONS[type(op)](one, other)
     if isinstance(op, ast.Eq | ast.NotEq):
         return COMPARISONS[type(op)](left, right)
-    for node, text in ((left_node, left), (right_node, right)):
-        if not versions.is_version(text):
+    for node, text, version in ((left_node, left, one), (right_node, right, other)):
+        if version is None:
             if is_version_fact(node):
                 raise UnknownFact(node.col_offset + 1, dotted(node), f"{dotted(node)} {text} has no order")
             raise ExpressionError(node.col_offset + 1, f"{text!r} is not a version number")

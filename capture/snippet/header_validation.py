@@ -20,7 +20,7 @@ from capture.snippet.option_types import (
     is_numbers,
     is_pins,
     is_preloads,
-    is_specifier,
+    is_range,
     is_texts,
     is_timeout,
 )
@@ -100,7 +100,7 @@ class Header:
         def option(key: str, check: Callable[[Any], bool], form: str, default: Any) -> Any:
             return self.take(options, at, key, check, form, default)
 
-        python = self.take(self.data, "", "requires-python", is_specifier, "a version range such as '>=3.11'", ">=3.11")
+        python = self.take(self.data, "", "requires-python", is_range, "a version range such as '>=3.11'", ">=3.11")
         dependencies = self.take(self.data, "", "dependencies", is_pins, "a list of pins such as 'torch>=2.2'", [])
         title = option("title", is_line, "one line of text", None)
         if title is None and "title" not in options:

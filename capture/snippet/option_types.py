@@ -6,8 +6,8 @@ import math
 import re
 from typing import TypeGuard
 
-from capture import characters, versions
-from capture.snippet.snippet import PIN, PRELOADS
+from capture import characters, version_numbers
+from capture.snippet.snippet import PRELOADS, parse_pin
 
 DOTTED = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*")
 ENV_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -68,15 +68,9 @@ def is_env(value: object) -> bool:
 
 def is_pins(value: object) -> bool:
     """Tell whether this is a list of dependencies."""
-    return isinstance(value, list) and all(isinstance(item, str) and is_pin(item) for item in value)
+    return isinstance(value, list) and all(isinstance(item, str) and parse_pin(item) for item in value)
 
 
-def is_pin(value: str) -> bool:
-    """Tell whether this is a dependency such as `torch>=2.2` (no extras, markers or addresses)."""
-    match = PIN.fullmatch(value.strip())
-    return bool(match) and (match["spec"] is None or is_specifier(match["spec"]))  # type: ignore[index]
-
-
-def is_specifier(value: object) -> bool:
+def is_range(value: object) -> bool:
     """Tell whether this is a comma-separated list of version clauses."""
-    return isinstance(value, str) and versions.is_specifier(value)
+    return isinstance(value, str) and version_numbers.is_range(value)

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from capture import versions
+from packaging.requirements import Requirement
+
+from capture import version_numbers
 from capture.snippet import claim_syntax
 
 GATES = ("cuda", "rocm", "mps", "xpu", "xla", "compile", "gloo", "two_cpus")
 PRELOADS = ("dynamo", "inductor", "profiler")
 SNIPPET_ID = re.compile(r"[a-z0-9_]+/[a-z0-9_]+")
 MODULE_GATE = re.compile(r"module:[A-Za-z_]\w*(\.[A-Za-z_]\w*)*")
-PIN = re.compile(r"(?P<name>[A-Za-z0-9][A-Za-z0-9._-]*)\s*(?P<spec>[<>=!~].*)?")
 
 
 @dataclass(frozen=True)
@@ -81,22 +83,33 @@ class Snippet:
         return self.header_line
 
 
-def pin_name(pin: str) -> str:
+@functools.lru_cache(maxsize=1024)  # most snippets declare the same few
+def parse_pin(text: str) -> Requirement | None:
+    """Return a dependency such as `torch>=2.2`; None for what is none, and for one with extras, marker or address."""
+    try:
+        pin = Requirement(text)
+    except (ValueError, RecursionError):
+        return None
+    plain = not (pin.extras or pin.marker or pin.url)
+    return pin if plain and (not pin.specifier or version_numbers.is_range(str(pin.specifier))) else None
+
+
+def pin_name(text: str) -> str:
     """Return the distribution name of a dependency such as `torch>=2.2`."""
-    match = PIN.fullmatch(pin.strip())
-    return match["name"].lower() if match else pin
+    pin = parse_pin(text)
+    return pin.name.lower() if pin else text
 
 
 def unmet_dependencies(snippet: Snippet, installed: Mapping[str, str | None]) -> tuple[str, ...]:
     """Name the declared dependencies that the installed versions do not satisfy."""
     unmet = []
     for pin in snippet.dependencies:
-        match = PIN.fullmatch(pin.strip())
-        assert match, "checked when the header was read"
-        version = installed.get(match["name"].lower())
+        parsed = parse_pin(pin)
+        assert parsed, "checked when the header was read"
+        version = installed.get(parsed.name.lower())
         if version is None:
             unmet.append(f"{pin} is not installed")
-        elif match["spec"] and not versions.satisfies(version, match["spec"]):
+        elif parsed.specifier and not version_numbers.satisfies(version, str(parsed.specifier)):
             unmet.append(f"{pin}, found {version}")
     return tuple(unmet)
 

@@ -6,8 +6,8 @@ import html
 import json
 from collections.abc import Mapping
 
-from capture import versions
 from capture.site.model.site import Site
+from capture.version_numbers import without_local
 
 ELEMENT = "capture-hosts"
 
@@ -55,4 +55,4 @@ def nearest(site: Site, label: str, torch: Mapping[str, str]) -> list[str]:
 def releases(site: Site) -> dict[str, str]:
     """Return the newest torch of each host without what its build adds; empty where it has none."""
     newest = {label: site.catalogue.newest(label).torch for label in site.order}
-    return {label: versions.public(torch) if torch else "" for label, torch in newest.items()}
+    return {label: without_local(torch) if torch else "" for label, torch in newest.items()}

@@ -6,7 +6,6 @@ import dataclasses
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from capture import versions
 from capture.errors import CaptureError, plural, suggestion
 from capture.host.host import Host
 from capture.record import claims
@@ -20,6 +19,7 @@ from capture.site.model.site import Site
 from capture.site.table.table import Cell, Table, embedded, head, needs, scripts
 from capture.snippet.snippet import Snippet
 from capture.store.catalogue import unjudged
+from capture.version_numbers import parse_version
 
 NOT_FACTS = ("schema", "reasons")
 NOTHING = "No result has been captured here yet."
@@ -88,7 +88,8 @@ def software(here: Visit, label: str) -> Table:
     cards = embedded(here, label)
 
     def age(texts: tuple[str, ...]) -> tuple[Any, ...]:
-        return (versions.key(texts[0]) if versions.is_version(texts[0]) else (), texts)
+        torch = parse_version(texts[0])
+        return (torch is not None, torch, texts)
 
     found = sorted(groups, key=age, reverse=True)
     rows = [
