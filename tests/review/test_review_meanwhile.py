@@ -10,7 +10,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import psutil
 import pytest
 from harness.handbooks import host
 from harness.repositories import FACTS, NEW, ONE, Repository, reviewed, with_changes
@@ -55,9 +54,8 @@ def test_a_commit_meanwhile(project: Repository) -> None:
 def test_a_run_meanwhile(project: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
     """While a run captures on a host its records are not decided."""
     monkeypatch.setattr(host_lock, "PATIENCE", 0.0)
-    other = psutil.Process(os.getppid())
-    (project.book.captures / "epyc" / host_lock.NAME).write_text(str(host_lock.Owner(other.pid, other.create_time())))
-    code, said = reviewed(project, "--reject", "--all")
+    with store.held(project.book, "epyc", pytest.fail):
+        code, said = reviewed(project, "--reject", "--all")
     assert (code, "another run captures epyc" in said) == (2, True)
     assert project.status("docs/captures/epyc/demo") == [f" M {ONE}"]
 

@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import itertools
 import os
+import re
 import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import psutil
 import pytest
+from filelock import FileLock
 from harness.project import Project, until
 
 from capture import store
 from capture.cli import main
 from capture.errors import CaptureError
 from capture.store import host_lock
-from capture.store.host_lock import NAME, Owner
+from capture.store.host_lock import NAME
 
 PATH = f"docs/captures/local/{NAME}"
 
@@ -40,14 +44,44 @@ print("passed")
     return found
 
 
-def waiting() -> subprocess.Popen[bytes]:
-    """Start a process that ends with the `with` it is used in."""
-    return subprocess.Popen([sys.executable, "-c", "import sys; sys.stdin.read()"], stdin=subprocess.PIPE)
+HOLDING = """
+import os, sys
+from pathlib import Path
+from capture import store
+from capture.errors import CaptureError
+tell = lambda line: print(line, flush=True)
+try:
+    with store.held(store.Handbook(Path(sys.argv[1])), "local", tell, float(sys.argv[2])) as waited:
+        print(f"held by {os.getpid()}, waited {waited}", flush=True)
+        sys.stdin.read()
+except CaptureError as error:
+    print(error, flush=True)
+"""
 
 
-def line(owner: Owner | int) -> str:
-    """Return the lock of an owner, or of a living process."""
-    return str(owner if isinstance(owner, Owner) else Owner(owner, psutil.Process(owner).create_time()))
+@contextlib.contextmanager
+def holding(project: Project, patience: float = 0, *within: str) -> Iterator[subprocess.Popen[str]]:
+    """Start a process that takes the lock, says what came of it, and holds it until its input ends."""
+    command = [*within, sys.executable, "-c", HOLDING, str(project.root), str(patience)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        try:
+            yield process
+        finally:
+            assert process.stdin is not None
+            process.stdin.close()
+
+
+def said(process: subprocess.Popen[str]) -> str:
+    """Return the next line of a process that `holding` started."""
+    assert process.stdout is not None
+    return process.stdout.readline()
+
+
+def owner(project: Project) -> int:
+    """Return the process that the lock names; it began to work within the last minute."""
+    match = re.fullmatch(r" (\d+) (\d+\.\d\d)\n", project.read(PATH))
+    assert match and abs(time.time() - float(match[2])) < 60
+    return int(match[1])
 
 
 def test_second_run_waits_and_does_nothing_twice(project: Project, tmp_path: Path) -> None:
@@ -55,14 +89,14 @@ def test_second_run_waits_and_does_nothing_twice(project: Project, tmp_path: Pat
     arguments = ("run", "--python", project.python)
     with project.start(*arguments) as first:
         until(lambda: (tmp_path / "log").exists(), "the first executes")
-        assert project.read(PATH) == line(first.pid)
+        assert owner(project) == first.pid
         with project.start(*arguments) as second:
             assert second.stderr is not None
-            said = second.stderr.readline()
+            waiting = second.stderr.readline()
             (tmp_path / "pass").touch()
             out, err = second.communicate(timeout=30)
         assert (first.wait(30), second.returncode) == (0, 0)
-    assert said.startswith(f"waiting up to 30 s for another run that captures local (process {first.pid}, started ")
+    assert waiting.startswith(f"waiting up to 30 s for another run that captures local (process {first.pid}, started ")
     assert (err, "nothing to execute" in out) == ("", True)
     assert (tmp_path / "log").read_text() == "xx"  # the two executions of one capture
     assert not (project.root / PATH).exists()
@@ -91,11 +125,11 @@ def test_patience_ends_with_advice(
     monkeypatch.setattr(host_lock, "PATIENCE", 0.3)
     monkeypatch.setattr(sys, "argv", ["capture", "--root", str(project.root), *words, "--python", project.python])
     monkeypatch.setattr(signal, "signal", lambda *_: None)  # the handlers of the tests stay
-    with waiting() as process:
-        project.write(PATH, line(process.pid))
+    with holding(project) as process:
+        assert said(process) == f"held by {process.pid}, waited False\n"
         with pytest.raises(SystemExit) as end:
             main()
-        assert project.read(PATH) == line(process.pid)
+        assert owner(project) == process.pid
     err = capsys.readouterr().err
     assert end.value.code == 2
     assert f"another run captures local (process {process.pid}, started less than a minute ago); let it end" in err
@@ -103,33 +137,72 @@ def test_patience_ends_with_advice(
     assert project.records() == []
 
 
-def dead_process() -> Owner:
-    """Return a process that has ended."""
-    with waiting() as process:
-        return Owner(process.pid, psutil.Process(process.pid).create_time())
+def dead_process() -> int:
+    """Return the number of a process that has ended."""
+    with subprocess.Popen([sys.executable, "-c", ""]) as process:
+        return process.pid
 
 
 def test_stale_locks_are_taken_over(tmp_path: Path) -> None:
-    """Left by a process that is gone, by one whose id a younger one has, by one that had ours; or not a lock at all."""
+    """What stands in the file decides nothing: left by a process that is gone, one that lives, by us; or no lock."""
     project = Project(tmp_path)
-    with waiting() as young:
-        earlier = psutil.Process(young.pid).create_time() - 60
-        for text in (line(dead_process()), line(Owner(young.pid, earlier)), line(os.getpid()), "?", ""):
-            file = project.write(PATH, text)
-            os.utime(file, (time.time() - 60,) * 2)
-            with store.held(project.book, "local", pytest.fail, patience=0) as waited:
-                assert (waited, project.read(PATH)) == (False, line(os.getpid()))
-            assert not file.exists()
-        assert young.poll() is None
+    now, living = time.time(), psutil.Process(os.getppid())
+    whole = f" {living.pid} {living.create_time():.2f}\n"
+    for text in (f" {dead_process()} {now:.2f}\n", whole, f" {os.getpid()} {now:.2f}\n", f"{whole}{whole}", "?", ""):
+        file = project.write(PATH, text)
+        with store.held(project.book, "local", pytest.fail, patience=0) as waited:
+            assert (waited, owner(project)) == (False, os.getpid())
+        assert not file.exists()
 
 
 def test_lock_that_is_being_written_is_waited_for(tmp_path: Path) -> None:
-    """A file without content may be a lock of this very moment."""
-    project, said = Project(tmp_path), []
+    """A locked file without content is a lock of this very moment."""
+    project, told = Project(tmp_path), []
     project.write(PATH, "")
-    with pytest.raises(CaptureError, match="it has just started"), store.held(project.book, "local", said.append, 0):
+    lock = FileLock(project.root / PATH)
+    started = pytest.raises(CaptureError, match="it has just started")
+    with lock, started, store.held(project.book, "local", told.append, 0):
         pytest.fail("it was not waited for")
-    assert len(said) == 1
+    assert len(told) == 1
+    assert (project.root / PATH).exists()
+
+
+def test_one_process_holds_it_once(tmp_path: Path) -> None:
+    """Asked twice by one process, as by two threads of it, the second waits as any other."""
+    project = Project(tmp_path)
+    first, refused = store.held(project.book, "local", pytest.fail), pytest.raises(CaptureError, match="another run")
+    with first, refused as error, store.held(project.book, "local", lambda _: None, 0):
+        pytest.fail("it was not waited for")
+    assert f"(process {os.getpid()}, started " in str(error.value)
+
+
+def own_processes() -> list[str]:
+    """Return the command that gives another one process numbers of its own; nothing where the system allows none."""
+    ways = (["--pid", "--fork", "--mount-proc"], ["-Urpf", "--mount-proc"], ["-Urpf"])
+    for way in ways if sys.platform == "linux" else ():
+        with contextlib.suppress(OSError, subprocess.TimeoutExpired):
+            if subprocess.run(["unshare", *way, "true"], capture_output=True, timeout=20, check=False).returncode == 0:
+                return ["unshare", *way]
+    return []
+
+
+def test_two_containers_with_the_same_process_number(tmp_path: Path) -> None:
+    """Each is process 1 where it runs: the second gives up with advice, and a third waits until the first ends."""
+    within = own_processes()
+    if not within:
+        pytest.skip("the system gives no process numbers of one's own")
+    project = Project(tmp_path)
+    whom = "another run captures local (process 1, started less than a minute ago)"
+    with holding(project, 0, *within) as first:
+        assert said(first) == "held by 1, waited False\n"
+        with holding(project, 0, *within) as second:
+            assert said(second).startswith("waiting up to 0 s for another run that captures local (process 1, started ")
+            assert said(second).startswith(f"{whom}; let it end, or end it")
+        with holding(project, 30, *within) as third:
+            assert said(third).startswith("waiting up to 30 s for another run that captures local (process 1, started ")
+            first.communicate("", timeout=20)
+            assert said(third) == "held by 1, waited True\n"
+    assert not (project.root / PATH).exists()
 
 
 @pytest.mark.skipif(os.name != "posix", reason="POSIX signals")
@@ -171,7 +244,7 @@ with store.held(book, "local", lambda line: None):
 def test_only_one_takes_over(tmp_path: Path) -> None:
     """Several that find a dead run's lock at once work one after the other."""
     project, log = Project(tmp_path / "book"), tmp_path / "log"
-    project.write(PATH, line(dead_process()))
+    project.write(PATH, f" {dead_process()} {time.time():.2f}\n")
     command = [sys.executable, "-c", HOLDER, str(project.root), str(log)]
     holders = [subprocess.Popen(command, stdin=subprocess.PIPE) for _ in range(6)]
     for holder in holders:
@@ -193,8 +266,63 @@ def test_folder_that_cannot_be_written(tmp_path: Path, monkeypatch: pytest.Monke
     def refuse(*_: object) -> int:
         raise OSError(number, os.strerror(number))
 
-    monkeypatch.setattr(host_lock.os, "open", refuse)
+    monkeypatch.setattr(os, "open", refuse)
     words = f"{PATH}: cannot be written: {os.strerror(number)}; free space or mend permissions"
     with pytest.raises(CaptureError, match=words), store.held(project.book, "local", pytest.fail):
         pytest.fail("there is no lock")
+    assert not (project.root / PATH).parent.exists()
+
+
+def test_full_disk_leaves_no_lock(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the file can be made and not written, it goes again."""
+    project = Project(tmp_path)
+
+    def full(*_: object) -> int:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "write", full)
+        with pytest.raises(CaptureError, match="cannot be written: No space"), store.held(project.book, "local", print):
+            pytest.fail("there is no lock")
+    assert not (project.root / PATH).parent.exists()
+
+
+@pytest.mark.skipif(os.name != "posix", reason="links and pipes")
+@pytest.mark.parametrize("kind", ["link", "dangling link", "folder", "pipe"])
+def test_what_is_no_file_is_no_lock(tmp_path: Path, kind: str) -> None:
+    """It is named and stays, and so does what a link leads to."""
+    project, other = Project(tmp_path), tmp_path / "other"
+    path = project.root / PATH
+    path.parent.mkdir(parents=True)
+    if kind == "link":
+        other.write_text("mine")
+    if "link" in kind:
+        path.symlink_to(other)
+    elif kind == "folder":
+        path.mkdir()
+    else:
+        os.mkfifo(path)
+    words = f"{PATH}: is no regular file; remove it, then run again"
+    with pytest.raises(CaptureError, match=words), store.held(project.book, "local", pytest.fail):
+        pytest.fail("there is no lock")
+    assert os.path.lexists(path)
+    assert other.exists() == (kind == "link") and (kind != "link" or other.read_text() == "mine")
+
+
+@pytest.mark.skipif(os.name != "posix", reason="POSIX locks")
+@pytest.mark.parametrize("number", [errno.ENOSYS, errno.ENOLCK, errno.EOPNOTSUPP])
+def test_file_system_without_locks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int) -> None:
+    """The run says so and goes on; that nobody captures beside it is then for people to see to. No file is left."""
+    project, told = Project(tmp_path), []
+
+    def refuse(*_: object) -> None:
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr("fcntl.flock", refuse)
+    with store.held(project.book, "local", told.append) as waited:
+        assert not waited and not (project.root / PATH).exists()
+    why = os.strerror(number)
+    assert told == [
+        f"docs/captures/local is on a file system without locks ({why}); see that nothing else captures local meanwhile"
+    ]
     assert not (project.root / PATH).parent.exists()
