@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import functools
-import itertools
-import json
 import re
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -20,10 +18,7 @@ from capture.record.record import Record
 CONFLICT = re.compile(r"^(<{7}|={7}|>{7}|\|{7})( |$)", re.MULTILINE)
 NUMBER = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?|0o[0-7]+")  # of YAML 1.2
 LINE_END = re.compile(r"[\r\x85\u2028\u2029]")
-# Fields of which every record has a value of its own, and tables that stand on one line.
-OWN = frozenset(["snippet", "source_sha256", "content_sha256", "stdout", "stderr", "diagnostics"])
-FLOWS = frozenset(["gates", "threads", "packages", "limits", "runs", "conditions"])
-END = "\n...\n"
+FLOWS = frozenset(["gates", "threads", "packages", "limits", "runs", "conditions"])  # tables that stand on one line
 PARSER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 PLAIN: Any = yaml.SafeLoader("")  # resolves plain scalars as YAML 1.1 does, so that `no` reads as a bool and is refused
 
@@ -80,27 +75,8 @@ def dump(data: Mapping[str, Any]) -> str:
 
 
 def record_text(item: Record) -> str:
-    """Return the exact text of a record's file.
-
-    It is written part by part: what a host says of itself stands in each of its records, and is dumped once.
-    """
-    plain = record.encode(item)
-    written = [
-        dump({name: plain[name] for name in names})
-        if own
-        else "".join(part(name, json.dumps(plain[name])) for name in names)
-        for own, names in itertools.groupby(plain, OWN.__contains__)
-    ]
-    text = "".join(written)
-    # A field that ends in blank lines ends its document with a mark, which belongs at the end of the file alone.
-    whole = END not in text.removesuffix(END)
-    return text if whole else dump({name: flowing(name, value) for name, value in plain.items()})
-
-
-@functools.lru_cache(maxsize=1024)
-def part(name: str, value: str) -> str:
-    """Return the text of a field that other records have in common, given as JSON."""
-    return dump({name: flowing(name, json.loads(value))})
+    """Return the exact text of a record's file."""
+    return dump({name: flowing(name, value) for name, value in record.encode(item).items()})
 
 
 def flowing(name: str, data: Any) -> Any:

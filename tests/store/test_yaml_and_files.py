@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 import ruamel.yaml
 import yaml
-from harness.handbooks import host, record
+from harness.handbooks import REPOSITORY, host, record
 from harness.properties import EXAMPLES, captured_text
 from hypothesis import example, given
 from hypothesis import strategies as st
@@ -18,7 +18,7 @@ from capture import store
 from capture.record import record as records
 from capture.record import text_rules
 from capture.record.record import sealed
-from capture.store import yaml_text as yaml_text
+from capture.store import yaml_text
 
 PLACES = text_rules.Places()
 TABLE = "Name            Self CPU\n-----------  -----------\naten::addmm       61.2%\n\n  total: 3 ms\n"
@@ -78,10 +78,20 @@ def test_any_text_survives_in_a_short_field(text: str, field: str) -> None:
 @EXAMPLES
 @given(captured_text(), st.sampled_from(["chip", "driver", "os"]))
 def test_a_record_is_written_as_one_document(text: str, field: str) -> None:
-    """Part by part gives the bytes that PyYAML gives for the whole, whatever a part ends in."""
+    """Whatever a field ends in, its mark for the end of a document stands nowhere but at the end of the file."""
     item = record("a/b", **{field: text}, stdout=text, packages={"numpy": text}, upstream={"torch.x": "0" * 64})
     plain = {name: yaml_text.flowing(name, value) for name, value in records.encode(item).items()}
-    assert store.record_text(item) == yaml_text.dump(plain)
+    written = store.record_text(item)
+    assert written == yaml_text.dump(plain)
+    assert len(list(yaml.load_all(written, Loader=yaml.CSafeLoader))) == 1
+
+
+def test_committed_records_are_written_as_they_are() -> None:
+    """Byte for byte, so that nothing but a result changes a published file."""
+    texts = {path: path.read_bytes().decode("utf-8") for path in REPOSITORY.glob("docs/captures/*/*/*.yaml")}
+    again = {path: store.record_text(store.parse_record(text, path.name)[0]) for path, text in texts.items()}
+    assert texts
+    assert [str(path) for path, text in texts.items() if again[path] != text] == []
 
 
 @EXAMPLES
