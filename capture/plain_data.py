@@ -51,10 +51,10 @@ def decode_versioned(cls: type[T], data: object, known: int) -> T:
         raise CaptureError(
             f"schema {schema} is newer than this tool knows ({known}); update with: git pull && make site"
         )
-    found = decode(cls, data)
+    item = decode(cls, data)
     if schema != known:
         raise ShapeError("schema", f"there is no schema {schema}; this tool knows {known}")
-    return found
+    return item
 
 
 def stored_name(field: dataclasses.Field[Any]) -> str:
@@ -208,13 +208,13 @@ def dataclass_converter(cls: type) -> Converter:
         if not required <= value.keys():
             name = next(name for name in known if name in required and name not in value)
             raise ShapeError(name, "missing field")
-        found, key = {}, ""
+        arguments, key = {}, ""
         try:
             for key, part in value.items():
-                found[attributes[key]] = converters[key](part)
+                arguments[attributes[key]] = converters[key](part)
         except ShapeError as error:
             raise error.within(key) from error
-        return cls(**found)
+        return cls(**arguments)
 
     return convert
 

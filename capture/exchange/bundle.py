@@ -90,7 +90,7 @@ def unpack(data: bytes, name: str) -> tuple[str, dict[str, bytes]]:
     """
     try:
         unpacked = decompress(data)
-        members = dict(read(unpacked))
+        members = dict(members_of(unpacked))
         manifest = parse(members.pop(MANIFEST))
         keys = {path: key_of(manifest.host, path) for path in members}
         digests = {path: hashlib.sha256(content).hexdigest() for path, content in members.items()}
@@ -122,7 +122,7 @@ def decompress(data: bytes) -> bytes:
     return unpacked
 
 
-def read(unpacked: bytes) -> Iterator[tuple[str, bytes]]:
+def members_of(unpacked: bytes) -> Iterator[tuple[str, bytes]]:
     """Yield the members of an archive, the manifest first; raises CaptureError for any that no bundle has.
 
     The headers are taken apart here, since tarfile follows extensions of the format that no bundle needs.
@@ -180,10 +180,10 @@ def key_of(label: str, path: str) -> str:
 def parse(written: bytes) -> Manifest:
     """Return a manifest; raises CaptureError for a newer schema, or for what is none."""
     try:
-        found = plain_data.decode_versioned(Manifest, json.loads(written.decode("utf-8")), SCHEMA)
-        if not LABEL.fullmatch(found.host) or ".." in found.host or found.host == LOCAL:
+        manifest = plain_data.decode_versioned(Manifest, json.loads(written.decode("utf-8")), SCHEMA)
+        if not LABEL.fullmatch(manifest.host) or ".." in manifest.host or manifest.host == LOCAL:
             raise ShapeError("host", "expected the label of a host that is published")
-        for path, digest in found.files.items():
+        for path, digest in manifest.files.items():
             if not HEX64.fullmatch(digest):
                 raise ShapeError(f"files.{shown(path)}", "expected 64 hex digits")
     except ShapeError as error:
@@ -192,7 +192,7 @@ def parse(written: bytes) -> Manifest:
         raise CaptureError(f"{MANIFEST}: {error}") from error
     except (ValueError, RecursionError) as error:
         raise CaptureError(f"{MANIFEST}: is no JSON{AGAIN}") from error
-    return dataclasses.replace(found, files=dict(found.files))
+    return dataclasses.replace(manifest, files=dict(manifest.files))
 
 
 def shown(name: str) -> str:

@@ -21,7 +21,7 @@ ADDRESS = "handbook.json"  # on the site, for ever
 
 
 @dataclass(frozen=True)
-class Host:
+class HostRow:
     """A host, one row each; null is what it does not tell."""
 
     host: str = field(metadata=about("label, by which other tables name it"))
@@ -45,7 +45,7 @@ class Host:
 
 
 @dataclass(frozen=True)
-class Script:
+class SnippetRow:
     """A snippet, as it is now."""
 
     snippet: str
@@ -55,7 +55,7 @@ class Script:
 
 
 @dataclass(frozen=True)
-class Result:
+class ResultRow:
     """A record without its text: what a script was run on, and how it ended."""
 
     snippet: str
@@ -76,7 +76,7 @@ class Result:
 
 
 @dataclass(frozen=True)
-class Value:
+class ValueRow:
     """A named value of a result."""
 
     snippet: str
@@ -87,7 +87,7 @@ class Value:
 
 
 @dataclass(frozen=True)
-class Claim:
+class ClaimRow:
     """A claim, and the conditions in which it is made."""
 
     snippet: str
@@ -98,7 +98,7 @@ class Claim:
 
 
 @dataclass(frozen=True)
-class Judged:
+class VerdictRow:
     """A claim on one host."""
 
     snippet: str
@@ -116,12 +116,12 @@ class Dataset:
 
     schema: int
     tool: str = field(metadata=about("version of the tool that wrote it"))
-    hosts: tuple[Host, ...]
-    snippets: tuple[Script, ...]
-    results: tuple[Result, ...]
-    values: tuple[Value, ...]
-    claims: tuple[Claim, ...]
-    verdicts: tuple[Judged, ...]
+    hosts: tuple[HostRow, ...]
+    snippets: tuple[SnippetRow, ...]
+    results: tuple[ResultRow, ...]
+    values: tuple[ValueRow, ...]
+    claims: tuple[ClaimRow, ...]
+    verdicts: tuple[VerdictRow, ...]
 
 
 def text(item: Dataset) -> str:

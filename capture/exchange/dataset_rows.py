@@ -10,7 +10,7 @@ from dataclasses import replace
 from capture import __version__
 from capture.errors import CaptureError
 from capture.exchange import dataset
-from capture.exchange.dataset import Claim, Dataset, Judged, Result, Script, Value
+from capture.exchange.dataset import ClaimRow, Dataset, HostRow, ResultRow, SnippetRow, ValueRow, VerdictRow
 from capture.host.host import LOCAL, Host
 from capture.record import claims
 from capture.record.claims import Judgement
@@ -31,15 +31,15 @@ def of(cat: Catalogue) -> Dataset:
         schema=dataset.SCHEMA,
         tool=__version__,
         hosts=tuple(host_row(cat.hosts[label]) for label in sorted(cat.hosts)),
-        snippets=tuple(script_row(cat.snippets[key]) for key in ids),
+        snippets=tuple(snippet_row(cat.snippets[key]) for key in ids),
         results=tuple(result_row(item, states[item.host, item.snippet]) for item in records),
         values=tuple(row for item in records if item.snippet in cat.snippets for row in value_rows(cat, item)),
         claims=tuple(row for key in ids for row in claim_rows(cat.snippets[key])),
         verdicts=tuple(
-            Judged(key, found.claim.id, found.host, found.verdict, reason_of(found))
+            VerdictRow(key, judged.claim.id, judged.host, judged.verdict, reason_of(judged))
             for key in ids
             for item in cat.of_snippet(key)
-            for found in judgements(cat, item, states[item.host, key])
+            for judged in judgements(cat, item, states[item.host, key])
         ),
     )
 
@@ -54,9 +54,9 @@ def judgements(cat: Catalogue, item: Record, known: State) -> Iterator[Judgement
             yield Judgement(claim, item.host, "not judged", str(error))
 
 
-def reason_of(found: Judgement) -> str | None:
+def reason_of(judged: Judgement) -> str | None:
     """Return what a verdict adds to the claim's own conditions, which stand in the table of claims."""
-    return found.reason if found.verdict in ("fails", "not judged") else None
+    return judged.reason if judged.verdict in ("fails", "not judged") else None
 
 
 def published(cat: Catalogue) -> Catalogue:
@@ -65,10 +65,10 @@ def published(cat: Catalogue) -> Catalogue:
     return replace(cat, hosts=hosts, records={key: item for key, item in cat.records.items() if key[0] in hosts})
 
 
-def host_row(item: Host) -> dataset.Host:
+def host_row(item: Host) -> HostRow:
     """Return a host as a row."""
     cpu, first = item.cpu, item.accelerators[0] if item.accelerators else None
-    return dataset.Host(
+    return HostRow(
         host=item.label, title=item.title, kind=item.kind, arch=item.arch, cpu_vendor=cpu.vendor, cpu_model=cpu.model,
         cpu_isa=cpu.isa, cpu_bf16=cpu.bf16, cpu_amx=cpu.amx, cpu_vnni=cpu.vnni, cpu_count=cpu.count,
         accelerator=first.name if first else None, accelerator_memory_mib=first.memory_mib if first else None,
@@ -78,16 +78,16 @@ def host_row(item: Host) -> dataset.Host:
     )  # fmt: skip
 
 
-def script_row(snippet: Snippet) -> Script:
+def snippet_row(snippet: Snippet) -> SnippetRow:
     """Return a snippet as a row."""
-    return Script(snippet.id, snippet.title, snippet.timing, snippet.digest)
+    return SnippetRow(snippet.id, snippet.title, snippet.timing, snippet.digest)
 
 
-def result_row(item: Record, known: State) -> Result:
+def result_row(item: Record, known: State) -> ResultRow:
     """Return a record as a row."""
     there = item.environment
     assert known.kind in ("current", "stale", "orphan"), "the state of a record, not of an absence"
-    return Result(
+    return ResultRow(
         snippet=item.snippet, host=item.host, captured=item.captured, status=item.status, state=known.kind,
         torch=there.torch, build=build(there.torch, there.cuda_build), python=there.python, os=there.os,
         cpu_capability=there.cpu_capability, driver=there.driver, threads=there.threads.get("intra"),
@@ -96,17 +96,17 @@ def result_row(item: Record, known: State) -> Result:
     )  # fmt: skip
 
 
-def value_rows(cat: Catalogue, item: Record) -> Iterator[Value]:
+def value_rows(cat: Catalogue, item: Record) -> Iterator[ValueRow]:
     """Yield what a record holds of its snippet's values; a failed or stale one may lack some."""
     snippet = cat.snippets[item.snippet]
     for name in snippet.values:
         with contextlib.suppress(CaptureError):
-            found = claims.value(snippet, name, item)
-            number = found.scalar if isinstance(found.scalar, float) and math.isfinite(found.scalar) else None
-            yield Value(item.snippet, item.host, name, number, found.text)
+            value = claims.value(snippet, name, item)
+            number = value.scalar if isinstance(value.scalar, float) and math.isfinite(value.scalar) else None
+            yield ValueRow(item.snippet, item.host, name, number, value.text)
 
 
-def claim_rows(snippet: Snippet) -> Iterator[Claim]:
+def claim_rows(snippet: Snippet) -> Iterator[ClaimRow]:
     """Yield the claims of a snippet."""
     for item in snippet.claims:
-        yield Claim(snippet.id, item.id, item.says, item.holds.text, item.where.text if item.where else None)
+        yield ClaimRow(snippet.id, item.id, item.says, item.holds.text, item.where.text if item.where else None)

@@ -14,7 +14,7 @@ from capture.record.record import Record
 from capture.snippet.snippet import Snippet
 
 # Worst first, as a reviewer reads them.
-Class = Literal[
+ChangeKind = Literal[
     "status changed",
     "text changed",
     "number beyond tolerance",
@@ -22,20 +22,20 @@ Class = Literal[
     "volatile only",
     "identical",
 ]
-SAME: tuple[Class, ...] = ("number within tolerance", "volatile only", "identical")
+SAME: tuple[ChangeKind, ...] = ("number within tolerance", "volatile only", "identical")
 # Named rules for what varies and teaches nothing. A printed `hex()` is a lesson, so an address counts only inside
 # the angle brackets of a default repr, behind "at" or a colon.
 ADDRESS = re.compile(r"(?:(?<= at )|(?<=\w:))0x[0-9a-fA-F]{6,16}(?=>|[,:;]? [^\n>]*>)")
 CARETS = re.compile(r"^[ |+]*[~^][~^ ]*$\n?", re.MULTILINE)
 # A number may carry a unit, as in `0.19ms` or `7.3x`; the digits of a name such as `bf16` are none, nor is `2.13.0`.
-NUMBER = re.compile(r"(?<![\w.])[-+]?\d[\d,]*(?:\.\d+)?(?!\.\d)(?:[eE][-+]?\d+)?(?=[^\W\d]{0,3}(?!\w))")
+NUMBER_WITH_UNIT = re.compile(r"(?<![\w.])[-+]?\d[\d,]*(?:\.\d+)?(?!\.\d)(?:[eE][-+]?\d+)?(?=[^\W\d]{0,3}(?!\w))")
 
 
 @dataclass(frozen=True)
 class Change:
     """The class of a change and what it is about, in words."""
 
-    kind: Class
+    kind: ChangeKind
     detail: str = ""
 
     @property
@@ -48,14 +48,14 @@ def classify(snippet: Snippet, old: Record, new: Record) -> Change:
     """Return the class of the change between two records of one snippet."""
     if (old.status, old.exit_code) != (new.status, new.exit_code):
         return Change("status changed", f"{ending(old)} -> {ending(new)}")
-    found = text_change(snippet, old.stdout, new.stdout)
-    if not found.same:
-        return found
+    in_stdout = text_change(snippet, old.stdout, new.stdout)
+    if not in_stdout.same:
+        return in_stdout
     if mask_errors(snippet, old.stderr) != mask_errors(snippet, new.stderr):
         return Change("text changed", f"stderr: {first_difference(old.stderr, new.stderr)}")
-    if found.kind == "identical" and old.stderr != new.stderr:
+    if in_stdout.kind == "identical" and old.stderr != new.stderr:
         return Change("volatile only", "stderr")
-    return found
+    return in_stdout
 
 
 def ending(item: Record) -> str:
@@ -113,7 +113,7 @@ def mask(snippet: Snippet, text: str) -> str:
         text = pattern.sub("<varies>", text)
     text = ADDRESS.sub("<address>", text)
     if snippet.timing:
-        text = NUMBER.sub("<number>", text)
+        text = NUMBER_WITH_UNIT.sub("<number>", text)
     return text if text == exact else re.sub(r"[ \t]+", " ", text)
 
 

@@ -162,8 +162,8 @@ def why_null(fact: str, known: Mapping[str, claim_syntax.Scalar | None], host: H
 
 def broken(claim: Claim, numbers: Mapping[str, claim_syntax.Scalar]) -> str:
     """Say how a claim fails, as `slowdown > 5, but slowdown is 0.8`."""
-    found = ", ".join(
+    actual = ", ".join(
         f"{name} is {number:g}" if isinstance(number, float) else f"{name} is {number!r}"
         for name, number in numbers.items()
     )
-    return f"{claim.holds.text}, but {found}" if found else f"{claim.holds.text} is false"
+    return f"{claim.holds.text}, but {actual}" if actual else f"{claim.holds.text} is false"

@@ -85,14 +85,14 @@ def identity(node: str | None, user: str | None) -> Identity:
 
 def scan(text: str, path: str, who: Identity) -> list[Problem]:
     """Return every hit with its line in `text`; messages name the rule and never the value."""
-    found = [
+    patterns = [
         (pattern, f"holds a {name}; revoke it, then keep it out of the output", "secret") for name, pattern in SECRETS
     ]
-    found += [
+    patterns += [
         (pattern, f"holds a {name}; print something that is not about this machine", "personal")
         for name, pattern in PERSONAL
     ]
-    found += [
+    patterns += [
         (
             re.compile(rf"(?<![\w]){re.escape(name)}(?![\w])", re.IGNORECASE),
             "holds the node or user name of this machine; do not print it",
@@ -105,7 +105,7 @@ def scan(text: str, path: str, who: Identity) -> list[Problem]:
         {
             Problem(path, bisect.bisect_left(ends, match.start()) + 1, message, rule)
             for body in {text, without_escapes(text)}
-            for pattern, message, rule in found
+            for pattern, message, rule in patterns
             for match in pattern.finditer(body)
         }
     )

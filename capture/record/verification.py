@@ -89,11 +89,11 @@ def decode(data: object) -> Verification:
 
     Raises ShapeError naming the field, or CaptureError for a schema newer than this tool.
     """
-    found = plain_data.decode_versioned(Verification, data, SCHEMA)
-    if not LABEL.fullmatch(found.against):
+    verification = plain_data.decode_versioned(Verification, data, SCHEMA)
+    if not LABEL.fullmatch(verification.against):
         raise ShapeError("against", "expected a host label")
-    require_date("date", found.date)
-    for number, item in enumerate(found.results):
+    require_date("date", verification.date)
+    for number, item in enumerate(verification.results):
         compared = item.outcome != "skipped"
         for name, value, pattern, form, needed in (
             ("snippet", item.snippet, SNIPPET_ID, "chapter/name", True),
@@ -102,6 +102,6 @@ def decode(data: object) -> Verification:
         ):
             if (needed or value is not None) and not pattern.fullmatch(value or ""):
                 raise ShapeError(f"results[{number}].{name}", f"expected {form}")
-    if len(found.by_record) < len(found.results):
+    if len(verification.by_record) < len(verification.results):
         raise ShapeError("results", "one record stands there twice")
-    return found
+    return verification

@@ -77,9 +77,9 @@ def parse(text: str, names: Iterable[str], what: str = "name") -> Expression:
     rest = bare[(tree.end_col_offset or 0) - indent :]
     if "#" in rest:
         raise ExpressionError(len(text.rstrip()) - len(rest) + rest.index("#") + 1, "a comment is not allowed")
-    found: dict[str, None] = {}
-    check(tree, known, what, found, 0)
-    return Expression(bare, tree, tuple(found))
+    used: dict[str, None] = {}
+    check(tree, known, what, used, 0)
+    return Expression(bare, tree, tuple(used))
 
 
 def count_characters(tree: ast.expr, text: str, indent: int) -> None:
@@ -91,7 +91,7 @@ def count_characters(tree: ast.expr, text: str, indent: int) -> None:
             node.end_col_offset = len(data[: node.end_col_offset].decode("utf-8")) + indent
 
 
-def check(node: ast.expr, known: tuple[str, ...], what: str, found: dict[str, None], depth: int) -> None:
+def check(node: ast.expr, known: tuple[str, ...], what: str, used: dict[str, None], depth: int) -> None:
     """Walk the tree and raise ExpressionError at the first node outside the whitelist."""
     column = node.col_offset + 1
     if depth > DEPTH:
@@ -103,7 +103,7 @@ def check(node: ast.expr, known: tuple[str, ...], what: str, found: dict[str, No
             name = dotted(node)
             if name not in known:
                 raise ExpressionError(column, f'unknown {what} "{name}"{suggestion(name, known)}')
-            found[name] = None
+            used[name] = None
             return
         case ast.BoolOp():
             parts = node.values
@@ -119,7 +119,7 @@ def check(node: ast.expr, known: tuple[str, ...], what: str, found: dict[str, No
                 f"{named(node)} is not allowed; use names, numbers, text, + - * /, comparisons, and, or, not",
             )
     for part in parts:
-        check(part, known, what, found, depth + 1)
+        check(part, known, what, used, depth + 1)
     if isinstance(node, ast.Compare):
         require_quotes(parts)
 

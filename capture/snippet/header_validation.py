@@ -9,8 +9,9 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from capture.errors import CaptureError, Problem, suggestion
+from capture.errors import CaptureError, suggestion
 from capture.snippet import claim_syntax
+from capture.snippet.header_problems import HeaderProblems
 from capture.snippet.option_types import (
     is_dotted_names,
     is_env,
@@ -51,60 +52,28 @@ class Header:
     ) -> None:
         self.root, self.path, self.id, self.source, self.first = root, path, snippet_id, source, first
         self.data, self.lines, self.words = data, lines, words
-        self.problems: list[Problem] = []
+        self.problems = HeaderProblems(path, lines, first)
 
-    def problem(self, key: str, message: str) -> None:
-        """Note a problem at the line of the key, or of its nearest known parent."""
-        parts = key.split(".")
-        line = next(
-            (self.lines[name] for end in range(len(parts), 0, -1) if (name := ".".join(parts[:end])) in self.lines),
-            self.first,
-        )
-        self.problems.append(Problem(self.path, line, message))
-
-    def take(
-        self,
-        table: Mapping[str, Any],
-        prefix: str,
-        key: str,
-        check: Callable[[Any], bool],
-        form: str,
-        default: Any,
-    ) -> Any:
-        """Return a checked option, or note a problem and return the default."""
-        if key not in table:
-            return default
-        if not check(table[key]):
-            self.problem(f"{prefix}{key}", f"{key} must be {form}")
-            return default
-        return table[key]
-
-    def unknown(self, table: Mapping[str, Any], prefix: str, known: Iterable[str], where: str) -> None:
-        """Note every key that is not known, with the nearest one that is."""
-        for key in table:
-            if key not in known:
-                self.problem(f"{prefix}{key}", f'unknown key "{key}" in {where}{suggestion(key, known)}')
-
-    def snippet(self) -> Snippet:
-        """Return the snippet, or raise CaptureError with all problems."""
-        self.unknown(self.data, "", ("requires-python", "dependencies", "tool"), "the script block")
+    def options(self) -> Mapping[str, Any]:
+        """Return the table of options, none where it is no table; note keys that are not known, there and above it."""
+        self.problems.note_unknown(self.data, "", ("requires-python", "dependencies", "tool"), "the script block")
         tool = self.data.get("tool", {})
         options = tool.get("capture", {}) if isinstance(tool, dict) else {}
         if not isinstance(options, dict):
             options = {}
         if isinstance(tool, dict) and len(near := [key for key in tool if key != "capture"]) and "capture" not in tool:
-            self.problem(f"tool.{near[0]}", f"no [tool.capture] table{suggestion(near[0], ['capture'])}")
-        self.unknown(options, "tool.capture.", KEYS, "[tool.capture]")
-        at = "tool.capture."
+            self.problems.note(f"tool.{near[0]}", f"no [tool.capture] table{suggestion(near[0], ['capture'])}")
+        self.problems.note_unknown(options, "tool.capture.", KEYS, "[tool.capture]")
+        return options
+
+    def snippet(self) -> Snippet:
+        """Return the snippet, or raise CaptureError with all problems."""
+        options = self.options()
 
         def option(key: str, check: Callable[[Any], bool], form: str, default: Any) -> Any:
-            return self.take(options, at, key, check, form, default)
+            return self.problems.checked(options, "tool.capture.", key, check, form, default)
 
-        python = self.take(self.data, "", "requires-python", is_range, "a version range such as '>=3.11'", ">=3.11")
-        dependencies = self.take(self.data, "", "dependencies", is_pins, "a list of pins such as 'torch>=2.2'", [])
-        title = option("title", is_line, "one line of text", None)
-        if title is None and "title" not in options:
-            self.problem("tool.capture", "title is missing; say in a few words what the reader will see")
+        python, dependencies = self.requirements()
         files = option("files", is_texts, "a list of file names", [])
         env = option("env", is_env, "a table of names to text", {})
         exit_code = option("exit", is_exit_code, "a whole number, 0 to 255", 0)
@@ -117,7 +86,7 @@ class Header:
             source=self.source,
             header_line=self.first,
             digest=digest(self.source, dependencies, exit_code, env, self.file_digests(chapter, files, imports)),
-            title=title or self.id,
+            title=self.title(options),
             requires_python=python,
             dependencies=tuple(dependencies),
             needs=self.needs(options),
@@ -134,9 +103,23 @@ class Header:
             claims=self.claims(options, values),
             lines=self.lines,
         )
-        if self.problems:
-            raise CaptureError(*sorted(self.problems))
+        if self.problems.noted:
+            raise CaptureError(*sorted(self.problems.noted))
         return snippet
+
+    def requirements(self) -> tuple[str, list[str]]:
+        """Return the checked range of Python versions and the dependencies."""
+        checked, data = self.problems.checked, self.data
+        return (
+            checked(data, "", "requires-python", is_range, "a version range such as '>=3.11'", ">=3.11"),
+            checked(data, "", "dependencies", is_pins, "a list of pins such as 'torch>=2.2'", []),
+        )
+
+    def title(self, options: Mapping[str, Any]) -> str:
+        """Return the checked title; the id stands for one that is missing or wrong."""
+        if "title" not in options:
+            self.problems.note("tool.capture", "title is missing; say in a few words what the reader will see")
+        return self.problems.checked(options, "tool.capture.", "title", is_line, "one line of text", None) or self.id
 
     def file_digests(self, chapter: str, files: Iterable[str], imports: Iterable[str]) -> dict[str, str]:
         """Return the SHA-256 of each declared or imported file, with LF line ends where it is text."""
@@ -144,40 +127,46 @@ class Header:
         for name in [*files, *imports]:
             pure = PurePosixPath(name)
             if pure.is_absolute() or ".." in pure.parts or "\\" in name:
-                self.problem("tool.capture.files", f'"{name}" leaves the folder of the snippet')
+                self.problems.note("tool.capture.files", f'"{name}" leaves the folder of the snippet')
                 continue
             path = self.root / "snippets" / chapter / name
             if not path.is_file():
-                self.problem("tool.capture.files", f'no file "{name}" beside the snippet')
+                self.problems.note("tool.capture.files", f'no file "{name}" beside the snippet')
                 continue
             try:
                 data = path.read_bytes()
             except OSError as error:
-                self.problem("tool.capture.files", f'"{name}" cannot be read: {error.strerror}')
+                self.problems.note("tool.capture.files", f'"{name}" cannot be read: {error.strerror}')
                 continue
             result[name] = hashlib.sha256(data.replace(b"\r\n", b"\n")).hexdigest()
         return result
 
     def needs(self, options: Mapping[str, Any]) -> tuple[str, ...]:
         """Return the checked gates."""
-        gates = self.take(options, "tool.capture.", "needs", is_texts, "a list of gates", [])
+        gates = self.problems.checked(options, "tool.capture.", "needs", is_texts, "a list of gates", [])
         for gate in gates:
             bare = gate.removeprefix("!")
             if bare not in GATES and not MODULE_GATE.fullmatch(bare):
-                self.problem("tool.capture.needs", f'unknown gate "{gate}"{suggestion(bare, (*GATES, "module:NAME"))}')
+                self.problems.note(
+                    "tool.capture.needs", f'unknown gate "{gate}"{suggestion(bare, (*GATES, "module:NAME"))}'
+                )
         return tuple(gates)
 
     def values(self, options: Mapping[str, Any]) -> dict[str, re.Pattern[str]]:
         """Return the checked value patterns."""
-        table = self.take(options, "tool.capture.", "values", lambda v: isinstance(v, dict), "a table", {})
+        table = self.problems.checked(options, "tool.capture.", "values", lambda v: isinstance(v, dict), "a table", {})
         result = {}
         for name, pattern in table.items():
             key = f"tool.capture.values.{name}"
             if not NAME.fullmatch(name) or name in claim_syntax.WORDS or keyword.iskeyword(name):
-                self.problem(key, f'value "{name}": use lower-case letters, digits and _, and no word of the language')
+                self.problems.note(
+                    key, f'value "{name}": use lower-case letters, digits and _, and no word of the language'
+                )
             elif (compiled := self.pattern(key, pattern)) is not None:
                 if compiled.groups != 1:
-                    self.problem(key, f'value "{name}": the pattern has {compiled.groups} groups; give it exactly one')
+                    self.problems.note(
+                        key, f'value "{name}": the pattern has {compiled.groups} groups; give it exactly one'
+                    )
                 else:
                     result[name] = compiled
         return result
@@ -185,20 +174,20 @@ class Header:
     def pattern(self, key: str, pattern: object) -> re.Pattern[str] | None:
         """Compile a multi-line pattern, or note why not."""
         if not isinstance(pattern, str):
-            self.problem(key, "a pattern is text")
+            self.problems.note(key, "a pattern is text")
             return None
         try:
             return re.compile(pattern, re.MULTILINE)
         except (re.error, OverflowError, RecursionError) as error:
-            self.problem(key, f"not a regular expression: {error}")
+            self.problems.note(key, f"not a regular expression: {error}")
             return None
 
     def compare(self, options: Mapping[str, Any], values: Mapping[str, Any]) -> Compare:
         """Return the checked compare rules."""
         at = "tool.capture.compare."
-        table = self.take(options, "tool.capture.", "compare", lambda v: isinstance(v, dict), "a table", {})
-        self.unknown(table, at, ("ratio", "relative", "spread", "volatile"), "[tool.capture.compare]")
-        ratio = self.take(
+        table = self.problems.checked(options, "tool.capture.", "compare", lambda v: isinstance(v, dict), "a table", {})
+        self.problems.note_unknown(table, at, ("ratio", "relative", "spread", "volatile"), "[tool.capture.compare]")
+        ratio = self.problems.checked(
             table,
             at,
             "ratio",
@@ -206,38 +195,42 @@ class Header:
             "a table of value names to factors of at least 1",
             {},
         )
-        relative = self.take(
+        relative = self.problems.checked(
             table, at, "relative", lambda v: is_numbers(v, 0), "a table of value names to tolerances", {}
         )
         for name in [*ratio, *relative]:
             declared = options.get("values", {})
             if isinstance(declared, dict) and name not in declared:
-                self.problem(
+                self.problems.note(
                     f"{at}{'ratio' if name in ratio else 'relative'}",
                     f'no value "{name}"{suggestion(name, values)}',
                 )
-        volatile = self.take(table, at, "volatile", is_texts, "a list of patterns", [])
+        volatile = self.problems.checked(table, at, "volatile", is_texts, "a list of patterns", [])
         compiled = [self.pattern(f"{at}volatile", pattern) for pattern in volatile]
-        spread = self.take(table, at, "spread", lambda v: is_number(v) and v >= 1, "a factor of at least 1", 1.25)
+        spread = self.problems.checked(
+            table, at, "spread", lambda v: is_number(v) and v >= 1, "a factor of at least 1", 1.25
+        )
         return Compare(ratio, relative, float(spread), tuple(pattern for pattern in compiled if pattern))
 
     def claims(self, options: Mapping[str, Any], values: Mapping[str, Any]) -> tuple[Claim, ...]:
         """Return the checked claims."""
-        table = self.take(options, "tool.capture.", "claims", lambda v: isinstance(v, dict), "a table of tables", {})
+        table = self.problems.checked(
+            options, "tool.capture.", "claims", lambda v: isinstance(v, dict), "a table of tables", {}
+        )
         result = []
         for name, claim in table.items():
             at = f"tool.capture.claims.{name}"
             if not CLAIM_ID.fullmatch(name):
-                self.problem(at, f'claim "{name}": use lower-case letters, digits and -')
+                self.problems.note(at, f'claim "{name}": use lower-case letters, digits and -')
             if not isinstance(claim, dict):
-                self.problem(at, f'claim "{name}" must be a table with says and holds')
+                self.problems.note(at, f'claim "{name}" must be a table with says and holds')
                 continue
-            self.unknown(claim, f"{at}.", ("says", "holds", "where"), f"claim {name}")
-            says = self.take(claim, f"{at}.", "says", is_line, "one sentence", None)
+            self.problems.note_unknown(claim, f"{at}.", ("says", "holds", "where"), f"claim {name}")
+            says = self.problems.checked(claim, f"{at}.", "says", is_line, "one sentence", None)
             if says is None and "says" not in claim:
-                self.problem(at, f'claim "{name}" lacks says')
+                self.problems.note(at, f'claim "{name}" lacks says')
             if "holds" not in claim:
-                self.problem(at, f'claim "{name}" lacks holds')
+                self.problems.note(at, f'claim "{name}" lacks holds')
             holds = self.expression(f"{at}.holds", claim.get("holds"), values, "value")
             where = self.expression(f"{at}.where", claim.get("where"), claim_syntax.FACTS, "fact")
             if says and holds:
@@ -249,10 +242,10 @@ class Header:
         if text is None:
             return None
         if not isinstance(text, str):
-            self.problem(key, "an expression is text")
+            self.problems.note(key, "an expression is text")
             return None
         try:
             return claim_syntax.parse(text, names, what)
         except claim_syntax.ExpressionError as error:
-            self.problem(key, f"{key.rsplit('.', 1)[1]}, column {error.column}: {error.message}")
+            self.problems.note(key, f"{key.rsplit('.', 1)[1]}, column {error.column}: {error.message}")
             return None

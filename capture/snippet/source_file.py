@@ -71,17 +71,17 @@ def error_line(message: str, last: int = 1) -> int:
 
 def key_lines(toml: str, first: int) -> dict[str, int]:
     """Map dotted header keys to their line in the file; inline tables count with their key."""
-    found: dict[str, int] = {}
+    line_of: dict[str, int] = {}
     table = ""
     for number, line in enumerate(toml.split("\n"), first + 1):
         if match := re.match(r"\s*\[([^\[\]]+)\]\s*(#.*)?$", line):
             table = bare(match[1])
-            found.setdefault(table, number)
+            line_of.setdefault(table, number)
         elif match := KEY.match(line):
             parts = f"{table}.{bare(match[1])}".lstrip(".").split(".")
             for end in range(1, len(parts) + 1):  # `compare.spread = 2` also opens its table
-                found.setdefault(".".join(parts[:end]), number)
-    return found
+                line_of.setdefault(".".join(parts[:end]), number)
+    return line_of
 
 
 def bare(key: str) -> str:
@@ -95,7 +95,7 @@ def local_imports(root: Path, chapter: str, source: str, words: Iterable[str] | 
     `words` are its `imported_words`.
     """
     folder = root / "snippets" / chapter
-    found: dict[str, None] = {}
+    imported: dict[str, None] = {}
     pending = [(source, words)]
     while pending:
         text, words = pending.pop()
@@ -114,12 +114,12 @@ def local_imports(root: Path, chapter: str, source: str, words: Iterable[str] | 
                 names = [node.module]
             for name in names:
                 file = f"{name.split('.')[0]}.py"
-                if file not in found and (folder / file).is_file():
-                    found[file] = None
+                if file not in imported and (folder / file).is_file():
+                    imported[file] = None
                     with contextlib.suppress(OSError):  # named when its digest is taken
                         helper = (folder / file).read_bytes().decode("utf-8-sig", "replace")
                         pending.append((helper, imported_words(helper)))
-    return tuple(sorted(found))
+    return tuple(sorted(imported))
 
 
 def imported_words(source: str) -> list[str] | None:

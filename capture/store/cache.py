@@ -49,9 +49,9 @@ def tool() -> str:
     """Return what tells this tool from another version of it, edited ones included."""
     seen = hashlib.sha256(f"{sys.version} {platform.machine()}".encode())
     with contextlib.suppress(OSError):
-        for path, found in sorted(below(str(PACKAGE))):  # templates, too
-            if "__pycache__" not in path and not stat.S_ISDIR(found.st_mode):
-                seen.update(os.fsencode(path) + told(found))
+        for path, status in sorted(below(str(PACKAGE))):  # templates, too
+            if "__pycache__" not in path and not stat.S_ISDIR(status.st_mode):
+                seen.update(os.fsencode(path) + told(status))
     return seen.hexdigest()
 
 
@@ -73,7 +73,7 @@ class Cache:
 
     def __enter__(self) -> Cache:
         if self.path is not None:
-            self.known = read(self.path)
+            self.known = read_lines(self.path)
         return self
 
     def __exit__(
@@ -83,7 +83,7 @@ class Cache:
             room = int(self.spare * len(self.used))
             spare = [(key, text) for key, text in self.known.items() if key not in self.used]
             spare = spare[max(0, len(spare) - room) :]
-            write(self.path, {**dict(spare), **self.used})
+            write_lines(self.path, {**dict(spare), **self.used})
 
     def get(self, key: str) -> str | None:
         """Return the long text kept under a key by `put`, or None."""
@@ -91,9 +91,9 @@ class Cache:
         if text is None:
             return None
         with contextlib.suppress(ValueError, zlib.error):
-            found = zlib.decompress(base64.b64decode(text)).decode()
+            value = zlib.decompress(base64.b64decode(text)).decode()
             self.used[key] = text
-            return found
+            return value
         return None
 
     def put(self, key: str, value: str) -> None:
@@ -111,9 +111,9 @@ class Cache:
         """Return what was kept under a key, else what `make` returns, which is kept if JSON can hold it."""
         if (text := self.used.get(key) or self.known.get(key)) is not None:
             with contextlib.suppress(ValueError, RecursionError):
-                found: T = json.loads(text)
+                kept: T = json.loads(text)
                 self.used[key] = text
-                return found
+                return kept
         made = make()
         if self.path is not None:
             with contextlib.suppress(TypeError, ValueError, RecursionError):
@@ -122,7 +122,7 @@ class Cache:
         return made
 
 
-def read(path: Path) -> dict[str, str]:
+def read_lines(path: Path) -> dict[str, str]:
     """Return the lines of a cache file by their keys; nothing where it is damaged or of another tool."""
     try:
         first, _, rest = path.read_bytes().partition(b"\n")
@@ -133,7 +133,7 @@ def read(path: Path) -> dict[str, str]:
         return {}
 
 
-def write(path: Path, lines: Mapping[str, str]) -> None:
+def write_lines(path: Path, lines: Mapping[str, str]) -> None:
     """Replace a cache file as a whole; where that cannot be done, the next command is only slower."""
     rest = "".join(f"{key} {text}\n" for key, text in lines.items()).encode()
     temporary = path.with_name(f"{path.name}.tmp-{os.getpid()}")

@@ -84,15 +84,15 @@ def read(book: store.Handbook, labels: Iterable[str] | None = None, local: bool 
     records: dict[tuple[str, str], Record] = {}
     for label in wanted:
         try:
-            found = store.read_host(book, label)
-            if found is None:
+            facts = store.read_host(book, label)
+            if facts is None:
                 if store.record_ids(book, label):
                     path = book.relative(book.host_path(label))
                     problems.append(
                         Problem(path, 0, f"missing; write it on that machine: capture host init {label}", "host")
                     )
                 continue
-            hosts[label] = found
+            hosts[label] = facts
         except CaptureError as error:
             problems += error.located
             continue

@@ -42,17 +42,17 @@ def differing(book: Handbook) -> list[Entry]:
     """
     prefix = prefix_of(book)
     listed = git(book.root, "status", "--porcelain=v2", "-z", "--no-renames", "--untracked-files=all", "--", CAPTURES)
-    found: dict[str, Entry] = {}
+    entries: dict[str, Entry] = {}
     conflicts = []
     for line in listed.split(b"\0"):
         kind, _, about = os.fsdecode(line).partition(" ")
         if kind == "1":
             states, _, committed, staged, _, before, after, name = about.split(" ", 7)
             path = name.removeprefix(prefix)
-            found[path] = Entry(path, blob(committed, before), blob(staged, after), states[1] == ".")
+            entries[path] = Entry(path, blob(committed, before), blob(staged, after), states[1] == ".")
         elif kind == "?":  # also a file that was taken out of the index only
             path = about.removeprefix(prefix)
-            found[path] = replace(found.get(path, Entry(path, None, None, False)), settled=False)
+            entries[path] = replace(entries.get(path, Entry(path, None, None, False)), settled=False)
         elif kind == "u":
             conflicts.append(about.split(" ", 9)[9].removeprefix(prefix))
     if conflicts:
@@ -61,7 +61,7 @@ def differing(book: Handbook) -> list[Entry]:
             f"a merge left conflicts in {', '.join(conflicts[:NAMED])}{more}; choose one side of each (git checkout "
             "--ours or --theirs, then git add), or capture them again, then review"
         )
-    return list(found.values())
+    return list(entries.values())
 
 
 def blob(mode: str, identity: str) -> Blob | None:

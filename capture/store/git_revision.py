@@ -122,9 +122,9 @@ def write_out(book: Handbook, revision: str, folder: Path) -> tuple[Handbook, tu
         book.root, "ls-tree", "-r", "-l", "-z", "--full-tree", commit, "--", *(prefix + name for name in WANTED)
     )
     every = list(entries(listed, prefix))
-    found = [entry for entry in every if entry.problem is None]
-    batch = git(book.root, "cat-file", "--batch", data="".join(f"{entry.identity}\n" for entry in found).encode())
-    for entry, content in zip(found, blobs(batch), strict=True):
+    readable = [entry for entry in every if entry.problem is None]
+    batch = git(book.root, "cat-file", "--batch", data="".join(f"{entry.identity}\n" for entry in readable).encode())
+    for entry, content in zip(readable, blobs(batch), strict=True):
         path = folder / entry.path
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content)
@@ -134,11 +134,11 @@ def write_out(book: Handbook, revision: str, folder: Path) -> tuple[Handbook, tu
 
 def links(book: Handbook) -> tuple[Problem, ...]:
     """Return the links among the captures of the working tree; git would keep the link, and not what it names."""
-    found = [book.captures] if book.captures.is_symlink() else []
+    linked = [book.captures] if book.captures.is_symlink() else []
     for parent, folders, files in os.walk(book.captures):
-        found += [path for name in (*folders, *files) if (path := Path(parent, name)).is_symlink()]
+        linked += [path for name in (*folders, *files) if (path := Path(parent, name)).is_symlink()]
     return tuple(
-        Problem(book.relative(path), 0, "is a link; put the file itself there", "unreadable") for path in sorted(found)
+        Problem(book.relative(path), 0, "is a link; put the file itself there", "unreadable") for path in sorted(linked)
     )
 
 

@@ -14,8 +14,8 @@ CAPTURES = "docs/captures"
 
 def entries(folder: Path) -> list[os.DirEntry[str]]:
     """Return what a folder holds; nothing where it cannot be read."""
-    with contextlib.suppress(OSError), os.scandir(folder) as found:
-        return list(found)
+    with contextlib.suppress(OSError), os.scandir(folder) as scan:
+        return list(scan)
     return []
 
 

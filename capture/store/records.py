@@ -58,10 +58,10 @@ def resolve(snippet_id: str, known: Mapping[str, Any]) -> str:
 def read_bytes(path: Path, name: str, limit: int = SIZE_LIMIT) -> bytes:
     """Read a data file; raises CaptureError when it is unreadable or oversized."""
     try:
-        found = path.stat()
-        if not stat.S_ISREG(found.st_mode):
+        status = path.stat()
+        if not stat.S_ISREG(status.st_mode):
             raise CaptureError(Problem(name, 0, "is no regular file; remove it", "unreadable"))
-        if found.st_size > limit:
+        if status.st_size > limit:
             kind = "record" if limit == SIZE_LIMIT else "such file"
             raise CaptureError(Problem(name, 0, f"larger than {limit // 2**20} MiB; no {kind} is", "size"))
         return path.read_bytes()

@@ -16,7 +16,7 @@ from capture.record import record
 from capture.record.record import Record
 
 CONFLICT = re.compile(r"^(<{7}|={7}|>{7}|\|{7})( |$)", re.MULTILINE)
-NUMBER = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?|0o[0-7]+")  # of YAML 1.2
+YAML_1_2_NUMBER = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?|0o[0-7]+")
 LINE_END = re.compile(r"[\r\x85\u2028\u2029]")
 FLOWS = frozenset(["gates", "threads", "packages", "limits", "runs", "conditions"])  # tables that stand on one line
 PARSER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -50,7 +50,7 @@ def represent_text(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
     What YAML 1.1 reads as another type PyYAML quotes itself; what only YAML 1.2 does is quoted here, and so are
     line ends other than `\\n`, which PyYAML writes as they are and every parser reads as a blank.
     """
-    style = "'" if NUMBER.fullmatch(text) else None
+    style = "'" if YAML_1_2_NUMBER.fullmatch(text) else None
     if LINE_END.search(text):
         style = '"'
     elif "\n" in text:
