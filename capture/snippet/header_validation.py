@@ -22,6 +22,7 @@ from capture.snippet.option_types import (
     is_pins,
     is_preloads,
     is_range,
+    is_table,
     is_texts,
     is_timeout,
 )
@@ -154,7 +155,7 @@ class Header:
 
     def values(self, options: Mapping[str, Any]) -> dict[str, re.Pattern[str]]:
         """Return the checked value patterns."""
-        table = self.problems.checked(options, "tool.capture.", "values", lambda v: isinstance(v, dict), "a table", {})
+        table = self.problems.checked(options, "tool.capture.", "values", is_table, "a table", {})
         result = {}
         for name, pattern in table.items():
             key = f"tool.capture.values.{name}"
@@ -185,7 +186,7 @@ class Header:
     def compare(self, options: Mapping[str, Any], values: Mapping[str, Any]) -> Compare:
         """Return the checked compare rules."""
         at = "tool.capture.compare."
-        table = self.problems.checked(options, "tool.capture.", "compare", lambda v: isinstance(v, dict), "a table", {})
+        table = self.problems.checked(options, "tool.capture.", "compare", is_table, "a table", {})
         self.problems.note_unknown(table, at, ("ratio", "relative", "spread", "volatile"), "[tool.capture.compare]")
         ratio = self.problems.checked(
             table,
@@ -214,9 +215,7 @@ class Header:
 
     def claims(self, options: Mapping[str, Any], values: Mapping[str, Any]) -> tuple[Claim, ...]:
         """Return the checked claims."""
-        table = self.problems.checked(
-            options, "tool.capture.", "claims", lambda v: isinstance(v, dict), "a table of tables", {}
-        )
+        table = self.problems.checked(options, "tool.capture.", "claims", is_table, "a table of tables", {})
         result = []
         for name, claim in table.items():
             at = f"tool.capture.claims.{name}"

@@ -24,6 +24,11 @@ def is_line(value: object) -> bool:
     )
 
 
+def is_table(value: object) -> bool:
+    """Tell whether this is a table."""
+    return isinstance(value, dict)
+
+
 def is_texts(value: object) -> bool:
     """Tell whether this is a list of texts."""
     return isinstance(value, list) and all(isinstance(item, str) for item in value)

@@ -24,7 +24,13 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("snippet",),
     ("ground",),
 )
-GROUND = ("errors", "plain_data", "characters", "version_numbers")  # modules that know nothing of the handbook
+GROUND = (
+    "errors",
+    "declared_types",
+    "plain_data",
+    "characters",
+    "version_numbers",
+)  # modules that know nothing of the handbook
 
 
 def room_of(module: str) -> str:
