@@ -17,7 +17,7 @@ from typing import Any
 
 from capture.errors import suggestion
 
-NAMES = {str: "text", int: "a whole number", float: "a number", bool: "true or false", type(None): "null"}
+_NAMES = {str: "text", int: "a whole number", float: "a number", bool: "true or false", type(None): "null"}
 
 
 class ShapeError(ValueError):
@@ -57,35 +57,35 @@ def converter(hint: Any) -> Converter:
     """Return the function that gives a value as the declared type, or raises ShapeError."""
     origin, arguments = typing.get_origin(hint), typing.get_args(hint)
     if origin is typing.Literal:
-        return literal_converter(arguments)
+        return _literal_converter(arguments)
     if origin in (typing.Union, types.UnionType):
-        return union_converter(hint, arguments)
+        return _union_converter(hint, arguments)
     if origin is tuple:
-        return tuple_converter(converter(arguments[0]))
+        return _tuple_converter(converter(arguments[0]))
     if origin is not None and issubclass(origin, Mapping):
-        return mapping_converter(converter(arguments[1]))
+        return _mapping_converter(converter(arguments[1]))
     if dataclasses.is_dataclass(hint):
-        return dataclass_converter(typing.cast(type, hint))
-    return scalar_converter(hint)
+        return _dataclass_converter(typing.cast(type, hint))
+    return _scalar_converter(hint)
 
 
-def scalar_converter(hint: Any) -> Converter:
+def _scalar_converter(hint: Any) -> Converter:
     """Take exactly this type; a whole number serves as a float, true and false serve as no number.
 
     What JSON cannot say and nothing measures is no number either: infinity, and what is none.
     """
 
     def convert(value: Any) -> Any:
-        if hint is float and type(value) in (int, float) and not endless(value):
+        if hint is float and type(value) in (int, float) and not _endless(value):
             return float(value)
         if type(value) is hint and hint is not float:
             return value
-        raise mismatch(hint, value)
+        raise _mismatch(hint, value)
 
     return convert
 
 
-def endless(value: object) -> bool:
+def _endless(value: object) -> bool:
     """Tell whether a value is a number that no finite float is."""
     try:
         return type(value) in (int, float) and not math.isfinite(typing.cast(float, value))
@@ -93,24 +93,24 @@ def endless(value: object) -> bool:
         return True
 
 
-def literal_converter(allowed: tuple[Any, ...]) -> Converter:
+def _literal_converter(allowed: tuple[Any, ...]) -> Converter:
     """Take one of some words."""
 
     def convert(value: Any) -> Any:
         if value not in allowed:
-            raise ShapeError("", f"expected one of {', '.join(map(str, allowed))}, found {shown(value)}")
+            raise ShapeError("", f"expected one of {', '.join(map(str, allowed))}, found {_shown(value)}")
         return value
 
     return convert
 
 
-def union_converter(hint: Any, options: tuple[Any, ...]) -> Converter:
+def _union_converter(hint: Any, options: tuple[Any, ...]) -> Converter:
     """Take the first option that fits; the error is that of the option which got furthest."""
-    plain = frozenset(option for option in options if option in NAMES)
+    plain = frozenset(option for option in options if option in _NAMES)
     converters = [converter(option) for option in options]
 
     def convert(value: Any) -> Any:
-        if type(value) in plain and not (type(value) is float and endless(value)):
+        if type(value) in plain and not (type(value) is float and _endless(value)):
             return value
         deepest: ShapeError | None = None
         for option in converters:
@@ -119,17 +119,17 @@ def union_converter(hint: Any, options: tuple[Any, ...]) -> Converter:
             except ShapeError as error:
                 if deepest is None or len(error.field) > len(deepest.field):
                     deepest = error
-        raise deepest if deepest and deepest.field else mismatch(hint, value)
+        raise deepest if deepest and deepest.field else _mismatch(hint, value)
 
     return convert
 
 
-def tuple_converter(item: Converter) -> Converter:
+def _tuple_converter(item: Converter) -> Converter:
     """Take a list of one type."""
 
     def convert(value: Any) -> Any:
         if not isinstance(value, list | tuple):
-            raise ShapeError("", f"expected a list, found {kind(value)}")
+            raise ShapeError("", f"expected a list, found {_kind(value)}")
         index = 0
         try:
             result = []
@@ -142,17 +142,17 @@ def tuple_converter(item: Converter) -> Converter:
     return convert
 
 
-def mapping_converter(item: Converter) -> Converter:
+def _mapping_converter(item: Converter) -> Converter:
     """Take a mapping from text to one type."""
 
     def convert(value: Any) -> Any:
         if not isinstance(value, Mapping):
-            raise ShapeError("", f"expected a mapping, found {kind(value)}")
+            raise ShapeError("", f"expected a mapping, found {_kind(value)}")
         result, key = {}, ""
         try:
             for key, part in value.items():
                 if not isinstance(key, str):
-                    raise ShapeError("", f"expected text as keys, found {kind(key)}; quote it")
+                    raise ShapeError("", f"expected text as keys, found {_kind(key)}; quote it")
                 result[key] = item(part)
         except ShapeError as error:
             raise (error.within(key) if isinstance(key, str) else error) from error
@@ -161,7 +161,7 @@ def mapping_converter(item: Converter) -> Converter:
     return convert
 
 
-def dataclass_converter(cls: type) -> Converter:
+def _dataclass_converter(cls: type) -> Converter:
     """Take a mapping with the fields of a dataclass."""
     known = fields_of(cls)
     converters = {name: converter(hint) for name, (hint, _) in known.items()}
@@ -170,7 +170,7 @@ def dataclass_converter(cls: type) -> Converter:
 
     def convert(value: Any) -> Any:
         if not isinstance(value, Mapping):
-            raise ShapeError("", f"expected a mapping, found {kind(value)}")
+            raise ShapeError("", f"expected a mapping, found {_kind(value)}")
         if unknown := [key for key in value if key not in converters]:
             raise ShapeError(str(unknown[0]), f"unknown field{suggestion(str(unknown[0]), known)}")
         if not required <= value.keys():
@@ -187,35 +187,35 @@ def dataclass_converter(cls: type) -> Converter:
     return convert
 
 
-def mismatch(hint: Any, value: object) -> ShapeError:
+def _mismatch(hint: Any, value: object) -> ShapeError:
     """Return the error for a value of another type; a scalar where text is due was read so for want of quotes."""
     options = typing.get_args(hint) or (hint,)
     unquoted = str in options and not isinstance(value, Mapping | list | tuple | None)
-    return ShapeError("", f"expected {describe(hint)}, found {kind(value)}{'; quote it' if unquoted else ''}")
+    return ShapeError("", f"expected {_describe(hint)}, found {_kind(value)}{'; quote it' if unquoted else ''}")
 
 
-def describe(hint: Any) -> str:
+def _describe(hint: Any) -> str:
     """Name a declared type in words."""
     if typing.get_origin(hint) in (typing.Union, types.UnionType):
-        return " or ".join(describe(option) for option in typing.get_args(hint))
+        return " or ".join(_describe(option) for option in typing.get_args(hint))
     if dataclasses.is_dataclass(hint) or typing.get_origin(hint) not in (None, tuple, typing.Literal):
         return "a mapping"
     if typing.get_origin(hint) is tuple:
         return "a list"
-    return NAMES.get(hint, str(hint))
+    return _NAMES.get(hint, str(hint))
 
 
-def kind(value: object) -> str:
+def _kind(value: object) -> str:
     """Name a found value in words, without showing it (it may be personal)."""
     if isinstance(value, Mapping):
         return "a mapping"
     if isinstance(value, list | tuple):
         return "a list"
-    if type(value) is float and endless(value):
+    if type(value) is float and _endless(value):
         return "infinity or no number"
-    return NAMES.get(type(value), type(value).__name__)
+    return _NAMES.get(type(value), type(value).__name__)
 
 
-def shown(value: object, limit: int = 40) -> str:
+def _shown(value: object, limit: int = 40) -> str:
     """Return a found word, shortened, or the kind of anything else."""
-    return f'"{value[:limit]}"' if isinstance(value, str) else kind(value)
+    return f'"{value[:limit]}"' if isinstance(value, str) else _kind(value)

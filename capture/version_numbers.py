@@ -7,14 +7,14 @@ import functools
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
 from packaging.version import InvalidVersion, Version
 
-LONGEST = 100  # characters; Python refuses to read numbers of some thousand digits
+_LONGEST = 100  # characters; Python refuses to read numbers of some thousand digits
 
 
 @functools.lru_cache(maxsize=1024)  # the same few versions stand in every record
 def parse_version(text: str) -> Version | None:
     """Return the version that a text names, or None."""
     try:
-        return Version(text) if len(text) <= LONGEST else None
+        return Version(text) if len(text) <= _LONGEST else None
     except InvalidVersion:
         return None
 

@@ -30,12 +30,12 @@ MANIFEST = "bundle.json"
 PACKED = 64 * 2**20  # bytes; ten thousand records take some ten
 UNPACKED = 256 * 2**20
 MEMBERS = 20_001
-BLOCK = tarfile.BLOCKSIZE
-SIZE = re.compile(rb"([0-7]{11})\0")
-OTHERS = {tarfile.SYMTYPE: "a link", tarfile.LNKTYPE: "a link", tarfile.DIRTYPE: "a folder"}
-OTHERS |= dict.fromkeys((tarfile.CHRTYPE, tarfile.BLKTYPE, tarfile.FIFOTYPE), "a device")
+_BLOCK = tarfile.BLOCKSIZE
+_SIZE = re.compile(rb"([0-7]{11})\0")
+_OTHERS = {tarfile.SYMTYPE: "a link", tarfile.LNKTYPE: "a link", tarfile.DIRTYPE: "a folder"}
+_OTHERS |= dict.fromkeys((tarfile.CHRTYPE, tarfile.BLKTYPE, tarfile.FIFOTYPE), "a device")
 GZIP = 16 + zlib.MAX_WBITS  # tells zlib to expect gzip's header and to check its digest
-AGAIN = "; it is damaged or not one: make it again with capture bundle, and copy it whole"
+_AGAIN = "; it is damaged or not one: make it again with capture bundle, and copy it whole"
 
 
 @dataclass(frozen=True)
@@ -63,10 +63,10 @@ def pack(label: str, texts: Mapping[str, str]) -> bytes:
     }
     digests = {path: hashlib.sha256(data).hexdigest() for path, data in files.items()}
     packing = zlib.compressobj(9, zlib.DEFLATED, GZIP)
-    return packing.compress(archive(Manifest(SCHEMA, __version__, label, digests), files)) + packing.flush()
+    return packing.compress(_archive(Manifest(SCHEMA, __version__, label, digests), files)) + packing.flush()
 
 
-def archive(manifest: Manifest, files: Mapping[str, bytes]) -> bytes:
+def _archive(manifest: Manifest, files: Mapping[str, bytes]) -> bytes:
     """Return the archive inside a bundle; raises CaptureError for a name that is too long for one."""
     listed = json.dumps(plain_data.encode(manifest), indent=1, ensure_ascii=False) + "\n"
     written = io.BytesIO()
@@ -89,95 +89,95 @@ def unpack(data: bytes, name: str) -> tuple[str, dict[str, bytes]]:
     Raises CaptureError that begins with `name` for whatever `pack` does not write.
     """
     try:
-        unpacked = decompress(data)
-        members = dict(members_of(unpacked))
-        manifest = parse(members.pop(MANIFEST))
-        keys = {path: key_of(manifest.host, path) for path in members}
+        unpacked = _decompress(data)
+        members = dict(_members_of(unpacked))
+        manifest = _parse(members.pop(MANIFEST))
+        keys = {path: _key_of(manifest.host, path) for path in members}
         digests = {path: hashlib.sha256(content).hexdigest() for path, content in members.items()}
         if digests != manifest.files:
             differing = sorted(path for path, _ in digests.items() ^ manifest.files.items())
-            raise CaptureError(f"{shown(differing[0])} is not as {MANIFEST} lists it{AGAIN}")
+            raise CaptureError(f"{_shown(differing[0])} is not as {MANIFEST} lists it{_AGAIN}")
         if path_of(manifest.host, "host") not in members:
-            raise CaptureError(f"holds no facts about its host{AGAIN}")
-        if archive(manifest, members) != unpacked:
-            raise CaptureError(f"is not packed as capture bundle packs{AGAIN}")
+            raise CaptureError(f"holds no facts about its host{_AGAIN}")
+        if _archive(manifest, members) != unpacked:
+            raise CaptureError(f"is not packed as capture bundle packs{_AGAIN}")
     except CaptureError as error:
         raise CaptureError(f"{name}: {error}") from error
     return manifest.host, {keys[path]: content for path, content in members.items()}
 
 
-def decompress(data: bytes) -> bytes:
+def _decompress(data: bytes) -> bytes:
     """Return what gzip packed; a little that unpacks to very much is refused before it does."""
     unpacking = zlib.decompressobj(GZIP)
     try:
         unpacked = unpacking.decompress(data, UNPACKED + 1)
     except zlib.error as error:
-        raise CaptureError(f"cannot be unpacked{AGAIN}") from error
+        raise CaptureError(f"cannot be unpacked{_AGAIN}") from error
     if len(unpacked) > UNPACKED:
         raise CaptureError(f"unpacks to more than {UNPACKED // 2**20} MiB; no bundle does")
     if not unpacking.eof:
-        raise CaptureError(f"ends too early{AGAIN}")
+        raise CaptureError(f"ends too early{_AGAIN}")
     if unpacking.unused_data:
-        raise CaptureError(f"goes on after its end{AGAIN}")
+        raise CaptureError(f"goes on after its end{_AGAIN}")
     return unpacked
 
 
-def members_of(unpacked: bytes) -> Iterator[tuple[str, bytes]]:
+def _members_of(unpacked: bytes) -> Iterator[tuple[str, bytes]]:
     """Yield the members of an archive, the manifest first; raises CaptureError for any that no bundle has.
 
     The headers are taken apart here, since tarfile follows extensions of the format that no bundle needs.
     """
     seen: dict[str, str] = {}
     at = 0
-    while any(header := unpacked[at : at + BLOCK]):
-        size = SIZE.fullmatch(header[124:136])
-        if len(header) < BLOCK or size is None:
-            raise CaptureError(f"cannot be read as an archive{AGAIN}")
-        name = "/".join(part for part in (text_of(header[345:500]), text_of(header[:100])) if part)
-        if why := refusal(name, header[156:157], seen):
-            raise CaptureError(f"{shown(name)}: {why}")
+    while any(header := unpacked[at : at + _BLOCK]):
+        size = _SIZE.fullmatch(header[124:136])
+        if len(header) < _BLOCK or size is None:
+            raise CaptureError(f"cannot be read as an archive{_AGAIN}")
+        name = "/".join(part for part in (_text_of(header[345:500]), _text_of(header[:100])) if part)
+        if why := _refusal(name, header[156:157], seen):
+            raise CaptureError(f"{_shown(name)}: {why}")
         seen[name.casefold()] = name
-        start, end = at + BLOCK, at + BLOCK + int(size[1], 8)
+        start, end = at + _BLOCK, at + _BLOCK + int(size[1], 8)
         if end > len(unpacked):
-            raise CaptureError(f"{shown(name)}: ends too early{AGAIN}")
+            raise CaptureError(f"{_shown(name)}: ends too early{_AGAIN}")
         yield name, unpacked[start:end]
-        at = start + -(-(end - start) // BLOCK) * BLOCK
+        at = start + -(-(end - start) // _BLOCK) * _BLOCK
     if not seen:
-        raise CaptureError(f"is empty{AGAIN}")
+        raise CaptureError(f"is empty{_AGAIN}")
 
 
-def text_of(padded: bytes) -> str:
+def _text_of(padded: bytes) -> str:
     """Return a text of a header, which zeros fill up."""
     return padded.partition(b"\0")[0].decode("utf-8", "backslashreplace")
 
 
-def refusal(name: str, kind: bytes, seen: Mapping[str, str]) -> str:
+def _refusal(name: str, kind: bytes, seen: Mapping[str, str]) -> str:
     """Say why no bundle has such a member after those seen, or nothing."""
     if len(seen) >= MEMBERS:
         return f"is beyond the {MEMBERS:,} files that a bundle may hold"
     if kind not in (tarfile.REGTYPE, tarfile.AREGTYPE):
-        return f"is {OTHERS.get(kind, 'no regular file')}; a bundle holds files and nothing else"
+        return f"is {_OTHERS.get(kind, 'no regular file')}; a bundle holds files and nothing else"
     if not seen:
-        return "" if name == MANIFEST else f"stands where {MANIFEST} should{AGAIN}"
+        return "" if name == MANIFEST else f"stands where {MANIFEST} should{_AGAIN}"
     if (other := seen.get(name.casefold())) is not None:
-        return "is there twice" if other == name else f"is {shown(other)} but for upper and lower case"
+        return "is there twice" if other == name else f"is {_shown(other)} but for upper and lower case"
     if not name.startswith(f"{CAPTURES}/") or ".." in name or "\\" in name:
         return f"lies outside {CAPTURES}/; a bundle holds captures and nothing else"
     return ""
 
 
-def key_of(label: str, path: str) -> str:
+def _key_of(label: str, path: str) -> str:
     """Return the snippet id of a member, or `host`; raises CaptureError where it is neither, or of another host."""
     parent, suffix = f"{CAPTURES}/{label}/", ".yaml"
     key = path.removeprefix(parent).removesuffix(suffix)
     if path != f"{parent}{key}{suffix}":
-        raise CaptureError(f"{shown(path)}: is no file of {label}, whose bundle this is")
+        raise CaptureError(f"{_shown(path)}: is no file of {label}, whose bundle this is")
     if key != "host" and not SNIPPET_ID.fullmatch(key):
-        raise CaptureError(f"{shown(path)}: is no record; records are {CAPTURES}/<host>/<chapter>/<snippet>.yaml")
+        raise CaptureError(f"{_shown(path)}: is no record; records are {CAPTURES}/<host>/<chapter>/<snippet>.yaml")
     return key
 
 
-def parse(written: bytes) -> Manifest:
+def _parse(written: bytes) -> Manifest:
     """Return a manifest; raises CaptureError for a newer schema, or for what is none."""
     try:
         manifest = plain_data.decode_versioned(Manifest, json.loads(written.decode("utf-8")), SCHEMA)
@@ -185,16 +185,16 @@ def parse(written: bytes) -> Manifest:
             raise ShapeError("host", "expected the label of a host that is published")
         for path, digest in manifest.files.items():
             if not HEX64.fullmatch(digest):
-                raise ShapeError(f"files.{shown(path)}", "expected 64 hex digits")
+                raise ShapeError(f"files.{_shown(path)}", "expected 64 hex digits")
     except ShapeError as error:
-        raise CaptureError(f"{MANIFEST}: {error}{AGAIN}") from error
+        raise CaptureError(f"{MANIFEST}: {error}{_AGAIN}") from error
     except CaptureError as error:
         raise CaptureError(f"{MANIFEST}: {error}") from error
     except (ValueError, RecursionError) as error:
-        raise CaptureError(f"{MANIFEST}: is no JSON{AGAIN}") from error
+        raise CaptureError(f"{MANIFEST}: is no JSON{_AGAIN}") from error
     return dataclasses.replace(manifest, files=dict(manifest.files))
 
 
-def shown(name: str) -> str:
+def _shown(name: str) -> str:
     """Return a stranger's name, short enough for a message; who prints it makes control characters visible."""
     return name if len(name) <= 100 else f"{name[:100]}… ({plural(len(name), 'character')})"

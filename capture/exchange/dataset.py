@@ -129,13 +129,13 @@ def text(item: Dataset) -> str:
     parts = []
     for name, part in plain_data.encode(item).items():
         if isinstance(part, list):
-            rows = ",\n".join(compact(row) for row in part)
-            parts.append(f"{compact(name)}:[\n{rows}\n]" if rows else f"{compact(name)}:[]")
+            rows = ",\n".join(_compact(row) for row in part)
+            parts.append(f"{_compact(name)}:[\n{rows}\n]" if rows else f"{_compact(name)}:[]")
         else:
-            parts.append(f"{compact(name)}:{compact(part)}")
+            parts.append(f"{_compact(name)}:{_compact(part)}")
     return "{" + ",\n".join(parts) + "}\n"
 
 
-def compact(part: object) -> str:
+def _compact(part: object) -> str:
     """Return a part of the document; what is no number in JSON is none here."""
     return json.dumps(part, ensure_ascii=False, separators=(",", ":"), allow_nan=False)

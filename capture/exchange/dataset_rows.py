@@ -23,7 +23,7 @@ from capture.store.catalogue import Catalogue
 
 def of(cat: Catalogue) -> Dataset:
     """Return the dataset."""
-    cat = published(cat)
+    cat = _published(cat)
     states = cat.states()
     ids = sorted(cat.snippets)
     records = [cat.records[key] for key in sorted(cat.records, key=lambda key: (key[1], key[0]))]
@@ -31,20 +31,20 @@ def of(cat: Catalogue) -> Dataset:
         schema=dataset.SCHEMA,
         tool=__version__,
         hosts=tuple(host_row(cat.hosts[label]) for label in sorted(cat.hosts)),
-        snippets=tuple(snippet_row(cat.snippets[key]) for key in ids),
-        results=tuple(result_row(item, states[item.host, item.snippet]) for item in records),
-        values=tuple(row for item in records if item.snippet in cat.snippets for row in value_rows(cat, item)),
-        claims=tuple(row for key in ids for row in claim_rows(cat.snippets[key])),
+        snippets=tuple(_snippet_row(cat.snippets[key]) for key in ids),
+        results=tuple(_result_row(item, states[item.host, item.snippet]) for item in records),
+        values=tuple(row for item in records if item.snippet in cat.snippets for row in _value_rows(cat, item)),
+        claims=tuple(row for key in ids for row in _claim_rows(cat.snippets[key])),
         verdicts=tuple(
-            VerdictRow(key, judged.claim.id, judged.host, judged.verdict, reason_of(judged))
+            VerdictRow(key, judged.claim.id, judged.host, judged.verdict, _reason_of(judged))
             for key in ids
             for item in cat.of_snippet(key)
-            for judged in judgements(cat, item, states[item.host, key])
+            for judged in _judgements(cat, item, states[item.host, key])
         ),
     )
 
 
-def judgements(cat: Catalogue, item: Record, known: State) -> Iterator[Judgement]:
+def _judgements(cat: Catalogue, item: Record, known: State) -> Iterator[Judgement]:
     """Yield a record's claims as judged; one that its header cannot judge is the author's to mend, and not judged."""
     snippet, reason = cat.snippets[item.snippet], catalogue.unjudged(item, known)
     for claim in snippet.claims:
@@ -54,12 +54,12 @@ def judgements(cat: Catalogue, item: Record, known: State) -> Iterator[Judgement
             yield Judgement(claim, item.host, "not judged", str(error))
 
 
-def reason_of(judged: Judgement) -> str | None:
+def _reason_of(judged: Judgement) -> str | None:
     """Return what a verdict adds to the claim's own conditions, which stand in the table of claims."""
     return judged.reason if judged.verdict in ("fails", "not judged") else None
 
 
-def published(cat: Catalogue) -> Catalogue:
+def _published(cat: Catalogue) -> Catalogue:
     """Return a catalogue without the results of this machine."""
     hosts = {label: item for label, item in cat.hosts.items() if label != LOCAL}
     return replace(cat, hosts=hosts, records={key: item for key, item in cat.records.items() if key[0] in hosts})
@@ -78,12 +78,12 @@ def host_row(item: Host) -> HostRow:
     )  # fmt: skip
 
 
-def snippet_row(snippet: Snippet) -> SnippetRow:
+def _snippet_row(snippet: Snippet) -> SnippetRow:
     """Return a snippet as a row."""
     return SnippetRow(snippet.id, snippet.title, snippet.timing, snippet.digest)
 
 
-def result_row(item: Record, known: State) -> ResultRow:
+def _result_row(item: Record, known: State) -> ResultRow:
     """Return a record as a row."""
     there = item.environment
     assert known.kind in ("current", "stale", "orphan"), "the state of a record, not of an absence"
@@ -96,7 +96,7 @@ def result_row(item: Record, known: State) -> ResultRow:
     )  # fmt: skip
 
 
-def value_rows(cat: Catalogue, item: Record) -> Iterator[ValueRow]:
+def _value_rows(cat: Catalogue, item: Record) -> Iterator[ValueRow]:
     """Yield what a record holds of its snippet's values; a failed or stale one may lack some."""
     snippet = cat.snippets[item.snippet]
     for name in snippet.values:
@@ -106,7 +106,7 @@ def value_rows(cat: Catalogue, item: Record) -> Iterator[ValueRow]:
             yield ValueRow(item.snippet, item.host, name, number, value.text)
 
 
-def claim_rows(snippet: Snippet) -> Iterator[ClaimRow]:
+def _claim_rows(snippet: Snippet) -> Iterator[ClaimRow]:
     """Yield the claims of a snippet."""
     for item in snippet.claims:
         yield ClaimRow(snippet.id, item.id, item.says, item.holds.text, item.where.text if item.where else None)

@@ -22,13 +22,13 @@ ChangeKind = Literal[
     "volatile only",
     "identical",
 ]
-SAME: tuple[ChangeKind, ...] = ("number within tolerance", "volatile only", "identical")
+_SAME: tuple[ChangeKind, ...] = ("number within tolerance", "volatile only", "identical")
 # Named rules for what varies and teaches nothing. A printed `hex()` is a lesson, so an address counts only inside
 # the angle brackets of a default repr, behind "at" or a colon.
 ADDRESS = re.compile(r"(?:(?<= at )|(?<=\w:))0x[0-9a-fA-F]{6,16}(?=>|[,:;]? [^\n>]*>)")
-CARETS = re.compile(r"^[ |+]*[~^][~^ ]*$\n?", re.MULTILINE)
+_CARETS = re.compile(r"^[ |+]*[~^][~^ ]*$\n?", re.MULTILINE)
 # A number may carry a unit, as in `0.19ms` or `7.3x`; the digits of a name such as `bf16` are none, nor is `2.13.0`.
-NUMBER_WITH_UNIT = re.compile(r"(?<![\w.])[-+]?\d[\d,]*(?:\.\d+)?(?!\.\d)(?:[eE][-+]?\d+)?(?=[^\W\d]{0,3}(?!\w))")
+_NUMBER_WITH_UNIT = re.compile(r"(?<![\w.])[-+]?\d[\d,]*(?:\.\d+)?(?!\.\d)(?:[eE][-+]?\d+)?(?=[^\W\d]{0,3}(?!\w))")
 
 
 @dataclass(frozen=True)
@@ -41,18 +41,18 @@ class Change:
     @property
     def same(self) -> bool:
         """Tell whether the two captures say the same."""
-        return self.kind in SAME
+        return self.kind in _SAME
 
 
 def classify(snippet: Snippet, old: Record, new: Record) -> Change:
     """Return the class of the change between two records of one snippet."""
     if (old.status, old.exit_code) != (new.status, new.exit_code):
         return Change("status changed", f"{ending(old)} -> {ending(new)}")
-    in_stdout = text_change(snippet, old.stdout, new.stdout)
+    in_stdout = _text_change(snippet, old.stdout, new.stdout)
     if not in_stdout.same:
         return in_stdout
     if mask_errors(snippet, old.stderr) != mask_errors(snippet, new.stderr):
-        return Change("text changed", f"stderr: {first_difference(old.stderr, new.stderr)}")
+        return Change("text changed", f"stderr: {_first_difference(old.stderr, new.stderr)}")
     if in_stdout.kind == "identical" and old.stderr != new.stderr:
         return Change("volatile only", "stderr")
     return in_stdout
@@ -63,7 +63,7 @@ def ending(item: Record) -> str:
     return f"{item.status} (exit {item.exit_code})" if item.exit_code is not None else item.status
 
 
-def text_change(snippet: Snippet, old: str, new: str) -> Change:
+def _text_change(snippet: Snippet, old: str, new: str) -> Change:
     """Compare two stdout texts: named values by their tolerance, the rest exactly but for what may vary."""
     if old == new:
         return Change("identical")
@@ -82,7 +82,7 @@ def text_change(snippet: Snippet, old: str, new: str) -> Change:
         agree = within(before, after, limit, name in policy.ratio)
         (moved if agree else beyond).append(f"{name}: {before:g} -> {after:g}")
     if mask(snippet, old) != mask(snippet, new):
-        return Change("text changed", first_difference(mask(snippet, old), mask(snippet, new)))
+        return Change("text changed", _first_difference(mask(snippet, old), mask(snippet, new)))
     if beyond:
         return Change("number beyond tolerance", "; ".join(beyond))
     return Change("number within tolerance", "; ".join(moved)) if moved else Change("volatile only")
@@ -108,21 +108,21 @@ def mask(snippet: Snippet, text: str) -> str:
     """
     exact = text
     for name in {**snippet.compare.relative, **snippet.compare.ratio}:
-        text = snippet.values[name].sub(lambda match: replace_group(match, "<number>"), text)
+        text = snippet.values[name].sub(lambda match: _replace_group(match, "<number>"), text)
     for pattern in snippet.compare.volatile:
         text = pattern.sub("<varies>", text)
     text = ADDRESS.sub("<address>", text)
     if snippet.timing:
-        text = NUMBER_WITH_UNIT.sub("<number>", text)
+        text = _NUMBER_WITH_UNIT.sub("<number>", text)
     return text if text == exact else re.sub(r"[ \t]+", " ", text)
 
 
 def mask_errors(snippet: Snippet, text: str) -> str:
     """Return stderr with all that may vary replaced by marks; Python versions differ in their carets."""
-    return mask(snippet, CARETS.sub("", text))
+    return mask(snippet, _CARETS.sub("", text))
 
 
-def replace_group(match: re.Match[str], mark: str) -> str:
+def _replace_group(match: re.Match[str], mark: str) -> str:
     """Return the matched text with its group replaced."""
     if match[1] is None:
         return match[0]
@@ -130,16 +130,16 @@ def replace_group(match: re.Match[str], mark: str) -> str:
     return match[0][:start] + mark + match[0][end:]
 
 
-def first_difference(old: str, new: str) -> str:
+def _first_difference(old: str, new: str) -> str:
     """Show the first line that differs, shortened."""
     before, after = old.split("\n"), new.split("\n")
     for number, (one, other) in enumerate(zip(before, after, strict=False), 1):
         if one != other:
-            return f"line {number}: {short(one)} -> {short(other)}"
+            return f"line {number}: {_short(one)} -> {_short(other)}"
     return f"{len(before) - 1} -> {len(after) - 1} lines"
 
 
-def short(line: str, limit: int = 60) -> str:
+def _short(line: str, limit: int = 60) -> str:
     """Return a line in quotes, cut to a length."""
     return f'"{line[:limit]}…"' if len(line) > limit else f'"{line}"'
 

@@ -109,12 +109,12 @@ def facts(item: Record, host: Host) -> dict[str, claim_syntax.Scalar | None]:
         **{f"gate.{name}": environment.gates.get(name) for name in claim_syntax.gate_names()},
         "torch": environment.torch,
         "build": record.build(environment.torch, environment.cuda_build),
-        "os": operating_system(environment.os),
+        "os": _operating_system(environment.os),
         "arch": host.arch,
     }
 
 
-def operating_system(line: str) -> str:
+def _operating_system(line: str) -> str:
     """Return linux, macos or windows for the recorded line about the system."""
     lower = line.lower()
     return next((name for name in ("macos", "windows") if name in lower), "linux")
@@ -133,7 +133,7 @@ def judge(snippet: Snippet, claim: Claim, item: Record, host: Host, reason_not: 
         try:
             in_scope = claim_evaluation.evaluate(claim.where, known)
         except claim_evaluation.UnknownFact as error:
-            return Judgement(claim, item.host, "not claimed", error.message + why_null(error.name, known, host))
+            return Judgement(claim, item.host, "not claimed", error.message + _why_null(error.name, known, host))
         except claim_syntax.ExpressionError as error:
             raise CaptureError(f"claim {claim.id}, where, on {item.host}: {error}") from error
         if not in_scope:
@@ -146,11 +146,11 @@ def judge(snippet: Snippet, claim: Claim, item: Record, host: Host, reason_not: 
     except claim_syntax.ExpressionError as error:
         raise CaptureError(f"claim {claim.id}, holds, on {item.host}: {error}") from error
     return Judgement(
-        claim, item.host, "holds" if held else "fails", claim.holds.text if held else broken(claim, numbers)
+        claim, item.host, "holds" if held else "fails", claim.holds.text if held else _broken(claim, numbers)
     )
 
 
-def why_null(fact: str, known: Mapping[str, claim_syntax.Scalar | None], host: Host) -> str:
+def _why_null(fact: str, known: Mapping[str, claim_syntax.Scalar | None], host: Host) -> str:
     """Say in brackets why a fact is null, or nothing where it is not or the host's file gives no reason."""
     if known[fact] is not None:
         return ""
@@ -160,7 +160,7 @@ def why_null(fact: str, known: Mapping[str, claim_syntax.Scalar | None], host: H
     return f" ({reason})" if reason else ""
 
 
-def broken(claim: Claim, numbers: Mapping[str, claim_syntax.Scalar]) -> str:
+def _broken(claim: Claim, numbers: Mapping[str, claim_syntax.Scalar]) -> str:
     """Say how a claim fails, as `slowdown > 5, but slowdown is 0.8`."""
     actual = ", ".join(
         f"{name} is {number:g}" if isinstance(number, float) else f"{name} is {number!r}"

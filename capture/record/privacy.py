@@ -20,7 +20,7 @@ COMMON_NAMES = frozenset([
 ])  # fmt: skip
 # Shapes that the issuers document. A prefix with a few characters already counts: a part of a secret is a leak too.
 # Repeats are bounded: the texts are strangers', and a search must end.
-SECRETS: tuple[tuple[str, re.Pattern[str]], ...] = (
+_SECRETS: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("Hugging Face token", re.compile(r"\bhf_(?=[A-Za-z]*[A-Z0-9])[A-Za-z0-9]{6,}")),
     ("GitHub token", re.compile(r"\b(?:gh[pousr]_[A-Za-z0-9]{6,}|github_pat_[A-Za-z0-9_]{6,})")),
     ("GitLab token", re.compile(r"\bglpat-[\w-]{6,}")),
@@ -47,12 +47,12 @@ SECRETS: tuple[tuple[str, re.Pattern[str]], ...] = (
         ),
     ),
 )
-SEPARATOR = r"(?:[/\\]{1,8}|%2F|%5C)"
-NO_ONE = "|".join(map(re.escape, ["<user>", "shared", *sorted(COMMON_NAMES)]))
-PERSONAL: tuple[tuple[str, re.Pattern[str]], ...] = (
+_SEPARATOR = r"(?:[/\\]{1,8}|%2F|%5C)"
+_NO_ONE = "|".join(map(re.escape, ["<user>", "shared", *sorted(COMMON_NAMES)]))
+_PERSONAL: tuple[tuple[str, re.Pattern[str]], ...] = (
     (
         "home folder",
-        re.compile(rf"{SEPARATOR}(?:home|Users){SEPARATOR}(?!(?:{NO_ONE})(?![\w-]|\.\w))[\w.-]+", re.IGNORECASE),
+        re.compile(rf"{_SEPARATOR}(?:home|Users){_SEPARATOR}(?!(?:{_NO_ONE})(?![\w-]|\.\w))[\w.-]+", re.IGNORECASE),
     ),
     (
         "MAC address",
@@ -64,8 +64,8 @@ PERSONAL: tuple[tuple[str, re.Pattern[str]], ...] = (
     ),
     ("PCI address", re.compile(r"\b[0-9a-f]{4,8}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]\b", re.IGNORECASE)),
 )
-SHORTEST_NAME = 5
-ESCAPE = re.compile(r"\\(?:x[0-9A-Fa-f]{2}|u[0-9A-Fa-f]{4}|U[0-9A-Fa-f]{8}|[^\n])")
+_SHORTEST_NAME = 5
+_ESCAPE = re.compile(r"\\(?:x[0-9A-Fa-f]{2}|u[0-9A-Fa-f]{4}|U[0-9A-Fa-f]{8}|[^\n])")
 
 
 @dataclass(frozen=True)
@@ -79,18 +79,18 @@ def identity(node: str | None, user: str | None) -> Identity:
     """Return the names worth looking for: five letters or more, and not one of the common ones."""
     candidates = [part for name in (node, (node or "").split(".")[0], user) if (part := (name or "").strip().lower())]
     return Identity(
-        tuple(dict.fromkeys(name for name in candidates if len(name) >= SHORTEST_NAME and name not in COMMON_NAMES))
+        tuple(dict.fromkeys(name for name in candidates if len(name) >= _SHORTEST_NAME and name not in COMMON_NAMES))
     )
 
 
 def scan(text: str, path: str, who: Identity) -> list[Problem]:
     """Return every hit with its line in `text`; messages name the rule and never the value."""
     patterns = [
-        (pattern, f"holds a {name}; revoke it, then keep it out of the output", "secret") for name, pattern in SECRETS
+        (pattern, f"holds a {name}; revoke it, then keep it out of the output", "secret") for name, pattern in _SECRETS
     ]
     patterns += [
         (pattern, f"holds a {name}; print something that is not about this machine", "personal")
-        for name, pattern in PERSONAL
+        for name, pattern in _PERSONAL
     ]
     patterns += [
         (
@@ -104,16 +104,16 @@ def scan(text: str, path: str, who: Identity) -> list[Problem]:
     return sorted(
         {
             Problem(path, bisect.bisect_left(ends, match.start()) + 1, message, rule)
-            for body in {text, without_escapes(text)}
+            for body in {text, _without_escapes(text)}
             for pattern, message, rule in patterns
             for match in pattern.finditer(body)
         }
     )
 
 
-def without_escapes(text: str) -> str:
+def _without_escapes(text: str) -> str:
     """Return the text with blanks in place of escapes, which may hide where a word begins: `\\thf_…`, `\\x1bhf_…`."""
-    return ESCAPE.sub(lambda match: " " * len(match[0]), text)
+    return _ESCAPE.sub(lambda match: " " * len(match[0]), text)
 
 
 def require_clean(text: str, path: str, who: Identity) -> None:

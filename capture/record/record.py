@@ -74,7 +74,7 @@ ORDER = (
 )  # fmt: skip
 SNIPPET_ID = re.compile(r"[a-z0-9_]+/[a-z0-9_]+")
 HEX64 = re.compile(r"[0-9a-f]{64}")
-DATE = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
+_DATE = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
 
 
 def encode(record: Record) -> dict[str, Any]:
@@ -119,7 +119,7 @@ def decode(data: object) -> Record:
 
 def require_date(name: str, text: str) -> None:
     """Raise ShapeError for a field that holds no day of the calendar."""
-    if not DATE.fullmatch(text):
+    if not _DATE.fullmatch(text):
         raise plain_data.ShapeError(name, "expected a date, YYYY-MM-DD")
     try:
         datetime.date.fromisoformat(text)

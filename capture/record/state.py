@@ -42,20 +42,20 @@ def newest(same_label: Iterable[Record], everywhere: Iterable[Record]) -> Newest
     torch: str | None = None
     packages: dict[str, str] = {}
     for item in same_label:
-        torch = later(torch, item.environment.torch)
+        torch = _later(torch, item.environment.torch)
         for name, version in item.environment.packages.items():
-            packages[name] = later(packages.get(name), version) or version
+            packages[name] = _later(packages.get(name), version) or version
     upstream: dict[str, tuple[str, str]] = {}
     for item in everywhere:
         made_with = item.environment.torch
         for name, digest in item.upstream.items() if made_with else ():
             known = upstream.get(name)
-            if known is None or later(known[0], made_with) == made_with != known[0]:
+            if known is None or _later(known[0], made_with) == made_with != known[0]:
                 upstream[name] = (made_with or "", digest)
     return Newest(torch, packages, upstream)
 
 
-def later(old: str | None, new: str | None) -> str | None:
+def _later(old: str | None, new: str | None) -> str | None:
     """Return the later of two versions by public version; an unreadable one never wins."""
     candidate = public_version(new) if new and new != old else None
     if candidate is None:
@@ -76,15 +76,15 @@ def of_record(snippet: Snippet | None, item: Record, latest: Newest) -> State:
     if item.source_sha256 != snippet.digest:
         reasons.append("source changed since")
     torch = item.environment.torch
-    if later(torch, latest.torch) != torch:
+    if _later(torch, latest.torch) != torch:
         reasons.append(f"this host has captures with torch {latest.torch}")
     for name, version in item.environment.packages.items():
-        if later(version, latest.packages.get(name)) != version:
+        if _later(version, latest.packages.get(name)) != version:
             reasons.append(f"{name} {version} is now {latest.packages[name]} on this host")
     notes = []
     for name, digest in item.upstream.items():
         known = latest.upstream.get(name)
-        if known and known[1] != digest and torch and later(torch, known[0]) != torch:
+        if known and known[1] != digest and torch and _later(torch, known[0]) != torch:
             notes.append(f"the source of {name} is another one in torch {known[0]}")
     return State("stale" if reasons else "current", tuple(reasons), tuple(notes))
 

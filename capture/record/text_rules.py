@@ -19,26 +19,26 @@ from capture.record.privacy import COMMON_NAMES
 
 # ECMA-48 control sequences, OSC strings (hyperlinks, titles) and the other string and two-byte escapes. A string
 # without its end is left to `control_characters`: nothing that a reader would want may vanish with it.
-ANSI = re.compile(
+_ANSI = re.compile(
     r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b\n]*(?:\x07|\x1b\\)|\x1b[PX^_][^\x1b\n]*\x1b\\|\x1b[ -/]*[0-Z\\^-~]"
 )
-FIRST_COLUMN = re.compile(r"\x1b\[[01]?G")
-ERASED = re.compile(r"^[^\n]*(?:\r\x1b\[[02]?K|\x1b\[2K\r)", re.MULTILINE)
+_FIRST_COLUMN = re.compile(r"\x1b\[[01]?G")
+_ERASED = re.compile(r"^[^\n]*(?:\r\x1b\[[02]?K|\x1b\[2K\r)", re.MULTILINE)
 # `USDT:2026-11-29 17:58:41 1010:1010 file.cpp:59] text` and `W1129 17:58:41.123456 1010 file.cpp:59] text`.
-KINETO = re.compile(r"^([A-Z]+):\d{4}-\d\d-\d\d \d\d:\d\d:\d\d \d+:\d+ ", re.MULTILINE)
-GLOG = re.compile(r"^([IWEF])\d{4} \d\d:\d\d:\d\d\.\d+ +\d+ (?=[\w./-]+:\d+\] )", re.MULTILINE)
-LINE_LIMIT = 4000  # characters; a longer line is a dump, not a result
-LINE_HEAD, LINE_TAIL = 1500, 300
+_KINETO = re.compile(r"^([A-Z]+):\d{4}-\d\d-\d\d \d\d:\d\d:\d\d \d+:\d+ ", re.MULTILINE)
+_GLOG = re.compile(r"^([IWEF])\d{4} \d\d:\d\d:\d\d\.\d+ +\d+ (?=[\w./-]+:\d+\] )", re.MULTILINE)
+_LINE_LIMIT = 4000  # characters; a longer line is a dump, not a result
+_LINE_HEAD, _LINE_TAIL = 1500, 300
 # What may stand before a path for it to be one (also an option's letter as in `-I/usr`, an escaped line end, a quoted
 # character of an address), and after a folder's name for it to be that folder.
-MARKS = ("<work>", "<site-packages>", "<python>", "<tmp>", "<user>")
-BEFORE = (
-    "".join(f"(?<!{mark})" for mark in MARKS)
+_MARKS = ("<work>", "<site-packages>", "<python>", "<tmp>", "<user>")
+_BEFORE = (
+    "".join(f"(?<!{mark})" for mark in _MARKS)
     + r"(?:(?<![\w.~-])|(?<=(?<![\w-])-[A-Za-z])|(?<=\\[nrt])|(?<=%[0-9A-F]{2}))"
 )
-AFTER = r"(?![\w-]|\.\w)"
+_AFTER = r"(?![\w-]|\.\w)"
 # Bounded, for a line of nothing but backslashes must not take minutes.
-LEADING, SEPARATOR = r"(?:\\{0,4}/|\\{1,8}|%2F|%5C)", r"(?:\\{0,4}/{1,4}|\\{1,8}|%2F|%5C)"
+_LEADING, _SEPARATOR = r"(?:\\{0,4}/|\\{1,8}|%2F|%5C)", r"(?:\\{0,4}/{1,4}|\\{1,8}|%2F|%5C)"
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ class Places:
     user: str | None = None
 
 
-def decode(data: bytes) -> tuple[str, bool]:
+def _decode(data: bytes) -> tuple[str, bool]:
     """Return text of UTF-8 bytes, and whether some were undecodable; those show as `\\xb0`."""
     try:
         return data.decode("utf-8"), False
@@ -64,14 +64,14 @@ def decode(data: bytes) -> tuple[str, bool]:
         return data.decode("utf-8", "backslashreplace"), True
 
 
-def ansi(text: str) -> str:
+def _ansi(text: str) -> str:
     """Remove colour codes, terminal hyperlinks and what was erased; a return to the first column stays one."""
     if "\x1b" not in text:
         return text
-    return ANSI.sub("", ERASED.sub("", FIRST_COLUMN.sub("\r", text)))
+    return _ANSI.sub("", _ERASED.sub("", _FIRST_COLUMN.sub("\r", text)))
 
 
-def carriage_return(text: str) -> str:
+def _carriage_return(text: str) -> str:
     """Replay redrawn lines: keep what a terminal would show in the end.
 
     A shorter redraw leaves the rest of the longer one standing, as on a terminal. CRLF becomes LF.
@@ -79,10 +79,10 @@ def carriage_return(text: str) -> str:
     text = text.replace("\r\n", "\n")
     if "\r" not in text:
         return text
-    return "\n".join(replay(line) if "\r" in line else line for line in text.split("\n"))
+    return "\n".join(_replay(line) if "\r" in line else line for line in text.split("\n"))
 
 
-def replay(line: str) -> str:
+def _replay(line: str) -> str:
     """Return the final look of one line that was drawn several times."""
     cells: list[str] = []
     column = 0
@@ -97,42 +97,42 @@ def replay(line: str) -> str:
     return "".join(cells)
 
 
-def backspace(text: str) -> str:
+def _backspace(text: str) -> str:
     """Replay backspaces, as progress spinners use them: what follows overwrites, and nothing else is lost."""
     if "\b" not in text:
         return text
-    return "\n".join(replay(line) if "\b" in line else line for line in text.split("\n"))
+    return "\n".join(_replay(line) if "\b" in line else line for line in text.split("\n"))
 
 
-def log_stamp(text: str) -> str:
+def _log_stamp(text: str) -> str:
     """Remove date, time and process number from the log lines of torch's C++ parts (Kineto, glog); they vary."""
-    return KINETO.sub(r"\1: ", GLOG.sub(r"\1 ", text))
+    return _KINETO.sub(r"\1: ", _GLOG.sub(r"\1 ", text))
 
 
-def trailing_space(text: str) -> str:
+def _trailing_space(text: str) -> str:
     """Remove blanks at line ends; they would turn a readable YAML block into one escaped line."""
     return "\n".join(line.rstrip(" \t") for line in text.split("\n"))
 
 
-def long_line(text: str) -> str:
+def _long_line(text: str) -> str:
     """Cut lines beyond LINE_LIMIT characters, naming how many are left out."""
-    if len(text) <= LINE_LIMIT:
+    if len(text) <= _LINE_LIMIT:
         return text
     return "\n".join(
-        f"{line[:LINE_HEAD]} … {len(line) - LINE_HEAD - LINE_TAIL:,} characters left out … {line[-LINE_TAIL:]}"
-        if len(line) > LINE_LIMIT
+        f"{line[:_LINE_HEAD]} … {len(line) - _LINE_HEAD - _LINE_TAIL:,} characters left out … {line[-_LINE_TAIL:]}"
+        if len(line) > _LINE_LIMIT
         else line
         for line in text.split("\n")
     )
 
 
-def spelled(folder: str) -> str:
+def _spelled(folder: str) -> str:
     """Return a pattern of a folder as programs print it: plain, escaped, doubled, URL-quoted, with either slash."""
-    first, *rest = map(component, re.split(r"[/\\]+", folder))
-    return first + (LEADING if rest else "") + SEPARATOR.join(rest)
+    first, *rest = map(_component, re.split(r"[/\\]+", folder))
+    return first + (_LEADING if rest else "") + _SEPARATOR.join(rest)
 
 
-def component(name: str) -> str:
+def _component(name: str) -> str:
     """Return a pattern of one name within a path."""
     forms = {
         name,
@@ -145,21 +145,21 @@ def component(name: str) -> str:
     return f"(?:{'|'.join(re.escape(form) for form in sorted(forms, key=len, reverse=True))})"
 
 
-def folder_rule(folders: Iterable[str], replacement: str, inside_only: bool = False) -> Callable[[str], str]:
+def _folder_rule(folders: Iterable[str], replacement: str, inside_only: bool = False) -> Callable[[str], str]:
     """Return a rule that replaces folders, longest first, in any letter case and spelling.
 
     With `inside_only` the folder and the separator after it go, so that only what lies inside is named.
     """
     bare = {folder.rstrip("/\\") for folder in folders}
-    forms = [spelled(folder) for folder in sorted(bare, key=lambda folder: (-len(folder), folder)) if len(folder) > 1]
+    forms = [_spelled(folder) for folder in sorted(bare, key=lambda folder: (-len(folder), folder)) if len(folder) > 1]
     if not forms:
         return lambda text: text
-    tail = SEPARATOR if inside_only else AFTER
-    pattern = re.compile(f"{BEFORE}(?:{'|'.join(forms)}){tail}", re.IGNORECASE)
+    tail = _SEPARATOR if inside_only else _AFTER
+    pattern = re.compile(f"{_BEFORE}(?:{'|'.join(forms)}){tail}", re.IGNORECASE)
     return lambda text: pattern.sub(replacement, text)
 
 
-def user_rule(user: str | None) -> Callable[[str], str]:
+def _user_rule(user: str | None) -> Callable[[str], str]:
     """Return a rule that masks the user's name at the end of a path component, such as `torchinductor_<name>`.
 
     A name that many machines share (`root`, `python`) counts only behind such a prefix: alone it is a plain folder.
@@ -167,32 +167,32 @@ def user_rule(user: str | None) -> Callable[[str], str]:
     if not user:
         return lambda text: text
     prefix = r"([\w.-]*[_.-])" if user.lower() in (*COMMON_NAMES, "root") else r"([\w.-]*[_.-])?"
-    pattern = re.compile(rf"(?:(?<=[/\\])|(?<=%2F)|(?<=%5C)){prefix}{re.escape(user)}{AFTER}", re.IGNORECASE)
+    pattern = re.compile(rf"(?:(?<=[/\\])|(?<=%2F)|(?<=%5C)){prefix}{re.escape(user)}{_AFTER}", re.IGNORECASE)
     return lambda text: pattern.sub(lambda match: f"{match[1] or ''}<user>", text)
 
 
-def rules(places: Places) -> tuple[tuple[str, Callable[[str], str]], ...]:
+def _rules(places: Places) -> tuple[tuple[str, Callable[[str], str]], ...]:
     """Return the named rules in their order; paths first inside, then outside."""
     return (
-        ("ansi", ansi),
-        ("carriage-return", carriage_return),
-        ("backspace", backspace),
-        ("log-stamp", log_stamp),
-        ("work-path", folder_rule(places.work, "", inside_only=True)),
-        ("work-path", folder_rule(places.work, "<work>")),
-        ("library-path", folder_rule(places.libraries, "<site-packages>")),
-        ("python-path", folder_rule(places.python, "<python>")),
-        ("home-path", folder_rule(places.home, "~")),
-        ("temporary-path", folder_rule(places.temporary, "<tmp>")),
-        ("user-name", user_rule(places.user)),
+        ("ansi", _ansi),
+        ("carriage-return", _carriage_return),
+        ("backspace", _backspace),
+        ("log-stamp", _log_stamp),
+        ("work-path", _folder_rule(places.work, "", inside_only=True)),
+        ("work-path", _folder_rule(places.work, "<work>")),
+        ("library-path", _folder_rule(places.libraries, "<site-packages>")),
+        ("python-path", _folder_rule(places.python, "<python>")),
+        ("home-path", _folder_rule(places.home, "~")),
+        ("temporary-path", _folder_rule(places.temporary, "<tmp>")),
+        ("user-name", _user_rule(places.user)),
         ("control-characters", control_characters),
         ("bidi-controls", bidi_controls),
-        ("trailing-space", trailing_space),
-        ("long-line", long_line),
+        ("trailing-space", _trailing_space),
+        ("long-line", _long_line),
     )
 
 
-RULES = tuple(dict.fromkeys([*(name for name, _ in rules(Places())), "undecodable-bytes", "final-newline"]))
+RULES = tuple(dict.fromkeys([*(name for name, _ in _rules(Places())), "undecodable-bytes", "final-newline"]))
 
 
 def apply(text: str, places: Places) -> tuple[str, tuple[str, ...]]:
@@ -200,7 +200,7 @@ def apply(text: str, places: Places) -> tuple[str, tuple[str, ...]]:
     if not text:  # most often stderr; compiling the rules would cost more than the snippet
         return "", ()
     changed: dict[str, None] = {}
-    for name, rule in rules(places):
+    for name, rule in _rules(places):
         after = rule(text)
         if after != text:
             changed[name] = None
@@ -213,7 +213,7 @@ def apply(text: str, places: Places) -> tuple[str, tuple[str, ...]]:
 
 def clean(data: bytes, places: Places) -> tuple[str, tuple[str, ...]]:
     """Return storable text of captured bytes and the names of the rules that changed it."""
-    text, lossy = decode(data)
+    text, lossy = _decode(data)
     text, changed = apply(text, places)
     return text, (("undecodable-bytes",) if lossy else ()) + changed
 

@@ -11,10 +11,10 @@ from typing import Any
 from capture.snippet.claim_syntax import Expression, ExpressionError, Scalar, dotted, is_version_fact
 from capture.version_numbers import parse_version, without_local
 
-ARITHMETIC: dict[type, Callable[[float, float], float]] = {
+_ARITHMETIC: dict[type, Callable[[float, float], float]] = {
     ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv,
 }  # fmt: skip
-COMPARISONS: dict[type, Callable[[Any, Any], bool]] = {
+_COMPARISONS: dict[type, Callable[[Any, Any], bool]] = {
     ast.Eq: operator.eq,
     ast.NotEq: operator.ne,
     ast.Lt: operator.lt,
@@ -37,13 +37,13 @@ def evaluate(expression: Expression, facts: Mapping[str, Scalar | None]) -> bool
 
     Raises UnknownFact where a null is needed to decide, ExpressionError for a type clash or a division by zero.
     """
-    result = value(expression.tree, facts)
+    result = _value(expression.tree, facts)
     if not isinstance(result, bool):
         raise ExpressionError(1, "the result is not true or false; compare it with something")
     return result
 
 
-def value(node: ast.expr, facts: Mapping[str, Scalar | None]) -> Scalar:
+def _value(node: ast.expr, facts: Mapping[str, Scalar | None]) -> Scalar:
     """Evaluate one checked node."""
     column = node.col_offset + 1
     match node:
@@ -55,15 +55,15 @@ def value(node: ast.expr, facts: Mapping[str, Scalar | None]) -> Scalar:
                 raise UnknownFact(column, dotted(node), f"{dotted(node)} is not known")
             return fact
         case ast.BoolOp():
-            return combined(node, facts)
+            return _combined(node, facts)
         case ast.UnaryOp(op=ast.Not()):
-            return not truth(node.operand, facts)
+            return not _truth(node.operand, facts)
         case ast.UnaryOp():
-            return -number(node.operand, facts)
+            return -_number(node.operand, facts)
         case ast.BinOp():
-            left, right = number(node.left, facts), number(node.right, facts)
+            left, right = _number(node.left, facts), _number(node.right, facts)
             try:
-                result = ARITHMETIC[type(node.op)](left, right)
+                result = _ARITHMETIC[type(node.op)](left, right)
             except ZeroDivisionError as error:
                 raise ExpressionError(column, "division by zero") from error
             except OverflowError as error:
@@ -72,17 +72,17 @@ def value(node: ast.expr, facts: Mapping[str, Scalar | None]) -> Scalar:
                 raise ExpressionError(column, "the result is not finite")
             return result
         case ast.Compare():
-            return chain(node, facts)
+            return _chain(node, facts)
     raise AssertionError("checked before")
 
 
-def combined(node: ast.BoolOp, facts: Mapping[str, Scalar | None]) -> bool:
+def _combined(node: ast.BoolOp, facts: Mapping[str, Scalar | None]) -> bool:
     """Evaluate `and` or `or`, in whose parts a null matters only where the others do not decide."""
     decisive = isinstance(node.op, ast.Or)
     unknown: UnknownFact | None = None
     for part in node.values:
         try:
-            if truth(part, facts) == decisive:
+            if _truth(part, facts) == decisive:
                 return decisive
         except UnknownFact as error:
             unknown = unknown or error
@@ -91,29 +91,29 @@ def combined(node: ast.BoolOp, facts: Mapping[str, Scalar | None]) -> bool:
     return not decisive
 
 
-def chain(node: ast.Compare, facts: Mapping[str, Scalar | None]) -> bool:
+def _chain(node: ast.Compare, facts: Mapping[str, Scalar | None]) -> bool:
     """Evaluate `a < b < c`; versions compare as PEP 440 orders them."""
     left_node = node.left
     for op, right_node in zip(node.ops, node.comparators, strict=True):
-        left, right = value(left_node, facts), value(right_node, facts)
-        held = compared(op, left_node, right_node, left, right)
+        left, right = _value(left_node, facts), _value(right_node, facts)
+        held = _compared(op, left_node, right_node, left, right)
         if not held:
             return False
         left_node = right_node
     return True
 
 
-def compared(op: ast.cmpop, left_node: ast.expr, right_node: ast.expr, left: Scalar, right: Scalar) -> bool:
+def _compared(op: ast.cmpop, left_node: ast.expr, right_node: ast.expr, left: Scalar, right: Scalar) -> bool:
     """Compare two values of one type, or a version with a version."""
     column = right_node.col_offset + 1
     if is_version_fact(left_node) or is_version_fact(right_node):
-        return compared_versions(op, left_node, right_node, str(left), str(right))
-    if kind(left) != kind(right):
-        raise ExpressionError(column, f"{kind(left)} is compared with {kind(right)}")
-    return COMPARISONS[type(op)](left, right)
+        return _compared_versions(op, left_node, right_node, str(left), str(right))
+    if _kind(left) != _kind(right):
+        raise ExpressionError(column, f"{_kind(left)} is compared with {_kind(right)}")
+    return _COMPARISONS[type(op)](left, right)
 
 
-def compared_versions(op: ast.cmpop, left_node: ast.expr, right_node: ast.expr, left: str, right: str) -> bool:
+def _compared_versions(op: ast.cmpop, left_node: ast.expr, right_node: ast.expr, left: str, right: str) -> bool:
     """Compare versions as PEP 440 orders them; the local suffix counts only where both have one.
 
     A fact such as the capability `gfx942` is no version: it can be equal to a text, and has no order.
@@ -122,9 +122,9 @@ def compared_versions(op: ast.cmpop, left_node: ast.expr, right_node: ast.expr, 
         left, right = without_local(left), without_local(right)
     one, other = parse_version(left), parse_version(right)
     if one and other:
-        return COMPARISONS[type(op)](one, other)
+        return _COMPARISONS[type(op)](one, other)
     if isinstance(op, ast.Eq | ast.NotEq):
-        return COMPARISONS[type(op)](left, right)
+        return _COMPARISONS[type(op)](left, right)
     for node, text, version in ((left_node, left, one), (right_node, right, other)):
         if version is None:
             if is_version_fact(node):
@@ -133,24 +133,24 @@ def compared_versions(op: ast.cmpop, left_node: ast.expr, right_node: ast.expr, 
     raise AssertionError("one of them is no version")
 
 
-def kind(value: Scalar) -> str:
+def _kind(value: Scalar) -> str:
     """Name the type of a value."""
     if isinstance(value, bool):
         return "true or false"
     return "text" if isinstance(value, str) else "a number"
 
 
-def truth(node: ast.expr, facts: Mapping[str, Scalar | None]) -> bool:
+def _truth(node: ast.expr, facts: Mapping[str, Scalar | None]) -> bool:
     """Evaluate a node that must be true or false."""
-    result = value(node, facts)
+    result = _value(node, facts)
     if not isinstance(result, bool):
         raise ExpressionError(node.col_offset + 1, "expected true or false")
     return result
 
 
-def number(node: ast.expr, facts: Mapping[str, Scalar | None]) -> float:
+def _number(node: ast.expr, facts: Mapping[str, Scalar | None]) -> float:
     """Evaluate a node that must be a number."""
-    result = value(node, facts)
+    result = _value(node, facts)
     if isinstance(result, bool) or not isinstance(result, int | float):
         raise ExpressionError(node.col_offset + 1, "expected a number")
     return result

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from capture.errors import suggestion
 
 LIMIT = 200
-DEPTH = 20
+_DEPTH = 20
 WORDS = ("and", "or", "not", "true", "false", "True", "False", "None")
 # What a scope (`where`) may ask.
 FACTS = (
@@ -23,16 +23,16 @@ FACTS = (
     "gate.cuda", "gate.rocm", "gate.mps", "gate.xpu", "gate.xla", "gate.compile", "gate.gloo", "gate.two_cpus",
     "torch", "build", "os", "arch",
 )  # fmt: skip
-GATE = "gate."
-VERSION_FACTS = ("torch", "gpu.capability")
+_GATE = "gate."
+_VERSION_FACTS = ("torch", "gpu.capability")
 Scalar = float | str | bool
-ARITHMETIC = (ast.Add, ast.Sub, ast.Mult, ast.Div)
-COMPARISONS = (ast.Eq, ast.NotEq, ast.Lt, ast.LtE, ast.Gt, ast.GtE)
+_ARITHMETIC = (ast.Add, ast.Sub, ast.Mult, ast.Div)
+_COMPARISONS = (ast.Eq, ast.NotEq, ast.Lt, ast.LtE, ast.Gt, ast.GtE)
 
 
 def gate_names() -> tuple[str, ...]:
     """Return the gates that a scope may ask about."""
-    return tuple(name.removeprefix(GATE) for name in FACTS if name.startswith(GATE))
+    return tuple(name.removeprefix(_GATE) for name in FACTS if name.startswith(_GATE))
 
 
 class ExpressionError(ValueError):
@@ -73,16 +73,16 @@ def parse(text: str, names: Iterable[str], what: str = "name") -> Expression:
         # Python gives no column where the text ends too early.
         column = indent + ((error.offset or len(bare) + 1) if isinstance(error, SyntaxError) else 1)
         raise ExpressionError(column, f"not an expression ({getattr(error, 'msg', error)})") from error
-    count_characters(tree, bare, indent)
+    _count_characters(tree, bare, indent)
     rest = bare[(tree.end_col_offset or 0) - indent :]
     if "#" in rest:
         raise ExpressionError(len(text.rstrip()) - len(rest) + rest.index("#") + 1, "a comment is not allowed")
     used: dict[str, None] = {}
-    check(tree, known, what, used, 0)
+    _check(tree, known, what, used, 0)
     return Expression(bare, tree, tuple(used))
 
 
-def count_characters(tree: ast.expr, text: str, indent: int) -> None:
+def _count_characters(tree: ast.expr, text: str, indent: int) -> None:
     """Make the columns of a tree count characters of the text as written; Python counts bytes."""
     data = text.encode("utf-8")
     for node in ast.walk(tree):
@@ -91,10 +91,10 @@ def count_characters(tree: ast.expr, text: str, indent: int) -> None:
             node.end_col_offset = len(data[: node.end_col_offset].decode("utf-8")) + indent
 
 
-def check(node: ast.expr, known: tuple[str, ...], what: str, used: dict[str, None], depth: int) -> None:
+def _check(node: ast.expr, known: tuple[str, ...], what: str, used: dict[str, None], depth: int) -> None:
     """Walk the tree and raise ExpressionError at the first node outside the whitelist."""
     column = node.col_offset + 1
-    if depth > DEPTH:
+    if depth > _DEPTH:
         raise ExpressionError(column, "nested too deeply")
     match node:
         case ast.Constant(value=bool() | int() | float() | str()):
@@ -109,22 +109,22 @@ def check(node: ast.expr, known: tuple[str, ...], what: str, used: dict[str, Non
             parts = node.values
         case ast.UnaryOp(op=ast.Not() | ast.USub()):
             parts = [node.operand]
-        case ast.BinOp() if isinstance(node.op, ARITHMETIC):
+        case ast.BinOp() if isinstance(node.op, _ARITHMETIC):
             parts = [node.left, node.right]
-        case ast.Compare() if all(isinstance(op, COMPARISONS) for op in node.ops):
+        case ast.Compare() if all(isinstance(op, _COMPARISONS) for op in node.ops):
             parts = [node.left, *node.comparators]
         case _:
             raise ExpressionError(
                 column,
-                f"{named(node)} is not allowed; use names, numbers, text, + - * /, comparisons, and, or, not",
+                f"{_named(node)} is not allowed; use names, numbers, text, + - * /, comparisons, and, or, not",
             )
     for part in parts:
-        check(part, known, what, used, depth + 1)
+        _check(part, known, what, used, depth + 1)
     if isinstance(node, ast.Compare):
-        require_quotes(parts)
+        _require_quotes(parts)
 
 
-def require_quotes(parts: list[ast.expr]) -> None:
+def _require_quotes(parts: list[ast.expr]) -> None:
     """Refuse a version that is compared with a number: `2.10` would be read as 2.1."""
     for left, right in itertools.pairwise(parts):
         for part, other in ((left, right), (right, left)):
@@ -134,10 +134,10 @@ def require_quotes(parts: list[ast.expr]) -> None:
 
 def is_version_fact(node: ast.expr) -> bool:
     """Tell whether a node is a name that compares as a version."""
-    return isinstance(node, ast.Name | ast.Attribute) and dotted(node) in VERSION_FACTS
+    return isinstance(node, ast.Name | ast.Attribute) and dotted(node) in _VERSION_FACTS
 
 
-def named(node: ast.expr) -> str:
+def _named(node: ast.expr) -> str:
     """Name a kind of node in words."""
     match node:
         case ast.Call():

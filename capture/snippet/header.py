@@ -37,11 +37,11 @@ def parse(root: Path, path: Path, recall: Recall = lambda key, make: make()) -> 
             Problem(relative, 0, "name it snippets/<chapter>/<name>.py, with lower-case letters, digits and _")
         )
     key = hashlib.sha256(text.encode("utf-8")).hexdigest()
-    length, *rest = recall(key, lambda: parts(text, relative))
+    length, *rest = recall(key, lambda: _parts(text, relative))
     return Header(root, relative, snippet_id, f"{text[:length]}\n", *rest).snippet()
 
 
-def parts(text: str, relative: str) -> tuple[int, int, dict[str, Any], dict[str, int], list[str] | None]:
+def _parts(text: str, relative: str) -> tuple[int, int, dict[str, Any], dict[str, int], list[str] | None]:
     """Return what only the text decides: length of the source without its line end, line of the block, and its tables.
 
     Then the line of each key, and the words that the source may import. Raises CaptureError at its line.

@@ -29,12 +29,12 @@ from capture.snippet.option_types import (
 from capture.snippet.snippet import GATES, MODULE_GATE, PRELOADS, Claim, Compare, Snippet
 from capture.snippet.source_file import digest, local_imports
 
-NAME = re.compile(r"[a-z][a-z0-9_]*")
-KEYS = (
+_NAME = re.compile(r"[a-z][a-z0-9_]*")
+_KEYS = (
     "title", "needs", "timing", "timeout", "exit", "files", "env", "preload", "upstream",
     "values", "compare", "claims",
 )  # fmt: skip
-CLAIM_ID = re.compile(r"[a-z][a-z0-9-]*")
+_CLAIM_ID = re.compile(r"[a-z][a-z0-9-]*")
 
 
 class Header:
@@ -64,7 +64,7 @@ class Header:
             options = {}
         if isinstance(tool, dict) and len(near := [key for key in tool if key != "capture"]) and "capture" not in tool:
             self.problems.note(f"tool.{near[0]}", f"no [tool.capture] table{suggestion(near[0], ['capture'])}")
-        self.problems.note_unknown(options, "tool.capture.", KEYS, "[tool.capture]")
+        self.problems.note_unknown(options, "tool.capture.", _KEYS, "[tool.capture]")
         return options
 
     def snippet(self) -> Snippet:
@@ -159,7 +159,7 @@ class Header:
         result = {}
         for name, pattern in table.items():
             key = f"tool.capture.values.{name}"
-            if not NAME.fullmatch(name) or name in claim_syntax.WORDS or keyword.iskeyword(name):
+            if not _NAME.fullmatch(name) or name in claim_syntax.WORDS or keyword.iskeyword(name):
                 self.problems.note(
                     key, f'value "{name}": use lower-case letters, digits and _, and no word of the language'
                 )
@@ -219,7 +219,7 @@ class Header:
         result = []
         for name, claim in table.items():
             at = f"tool.capture.claims.{name}"
-            if not CLAIM_ID.fullmatch(name):
+            if not _CLAIM_ID.fullmatch(name):
                 self.problems.note(at, f'claim "{name}": use lower-case letters, digits and -')
             if not isinstance(claim, dict):
                 self.problems.note(at, f'claim "{name}" must be a table with says and holds')

@@ -9,8 +9,8 @@ from typing import TypeGuard
 from capture import characters, version_numbers
 from capture.snippet.snippet import PRELOADS, parse_pin
 
-DOTTED = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*")
-ENV_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_DOTTED = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*")
+_ENV_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
 def is_line(value: object) -> bool:
@@ -36,7 +36,7 @@ def is_texts(value: object) -> bool:
 
 def is_dotted_names(value: object) -> bool:
     """Tell whether this is a list of names such as `torch.nn.functional.linear`."""
-    return isinstance(value, list) and all(isinstance(item, str) and DOTTED.fullmatch(item) for item in value)
+    return isinstance(value, list) and all(isinstance(item, str) and _DOTTED.fullmatch(item) for item in value)
 
 
 def is_preloads(value: object) -> bool:
@@ -67,7 +67,7 @@ def is_numbers(value: object, least: float) -> bool:
 def is_env(value: object) -> bool:
     """Tell whether this is a table of environment names to text."""
     return isinstance(value, dict) and all(
-        ENV_NAME.fullmatch(name) and isinstance(item, str) and "\0" not in item for name, item in value.items()
+        _ENV_NAME.fullmatch(name) and isinstance(item, str) and "\0" not in item for name, item in value.items()
     )
 
 

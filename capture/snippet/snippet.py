@@ -67,7 +67,7 @@ class Snippet:
     @property
     def packages(self) -> tuple[str, ...]:
         """Distribution names of the declared dependencies."""
-        return tuple(pin_name(pin) for pin in self.dependencies)
+        return tuple(_pin_name(pin) for pin in self.dependencies)
 
     @property
     def modules(self) -> tuple[str, ...]:
@@ -94,7 +94,7 @@ def parse_pin(text: str) -> Requirement | None:
     return pin if plain and (not pin.specifier or version_numbers.is_range(str(pin.specifier))) else None
 
 
-def pin_name(text: str) -> str:
+def _pin_name(text: str) -> str:
     """Return the distribution name of a dependency such as `torch>=2.2`."""
     pin = parse_pin(text)
     return pin.name.lower() if pin else text

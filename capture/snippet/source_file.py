@@ -13,17 +13,17 @@ from pathlib import Path
 
 from capture.errors import CaptureError, Problem
 
-WORD = r"""(?:[A-Za-z0-9_-]+|"[^"]*"|'[^']*')"""
-KEY = re.compile(rf"\s*({WORD}(?:\s*\.\s*{WORD})*)\s*=")
+_WORD = r"""(?:[A-Za-z0-9_-]+|"[^"]*"|'[^']*')"""
+_KEY = re.compile(rf"\s*({_WORD}(?:\s*\.\s*{_WORD})*)\s*=")
 # PEP 723: a comment block of its own, opened and closed by these lines.
-OPENING = re.compile(r"^# /// script[ \t]*$", re.MULTILINE)
-IMPORT = re.compile(r"\b(?:import|from)\b([^\n;\\]*(?:\\\r?\n[^\n;\\]*)*)")  # with the rest of its statement
-IDENTIFIER = re.compile(r"\w+")
+_OPENING = re.compile(r"^# /// script[ \t]*$", re.MULTILINE)
+_IMPORT = re.compile(r"\b(?:import|from)\b([^\n;\\]*(?:\\\r?\n[^\n;\\]*)*)")  # with the rest of its statement
+_IDENTIFIER = re.compile(r"\w+")
 
 
 def split(text: str, relative: str) -> tuple[str, str, int]:
     """Return (source above the block, TOML of the block, line number of its opening)."""
-    openings = list(OPENING.finditer(text))
+    openings = list(_OPENING.finditer(text))
     if not openings:
         raise CaptureError(
             Problem(
@@ -75,16 +75,16 @@ def key_lines(toml: str, first: int) -> dict[str, int]:
     table = ""
     for number, line in enumerate(toml.split("\n"), first + 1):
         if match := re.match(r"\s*\[([^\[\]]+)\]\s*(#.*)?$", line):
-            table = bare(match[1])
+            table = _bare(match[1])
             line_of.setdefault(table, number)
-        elif match := KEY.match(line):
-            parts = f"{table}.{bare(match[1])}".lstrip(".").split(".")
+        elif match := _KEY.match(line):
+            parts = f"{table}.{_bare(match[1])}".lstrip(".").split(".")
             for end in range(1, len(parts) + 1):  # `compare.spread = 2` also opens its table
                 line_of.setdefault(".".join(parts[:end]), number)
     return line_of
 
 
-def bare(key: str) -> str:
+def _bare(key: str) -> str:
     """Return a dotted key without blanks and quotes."""
     return re.sub(r"[\s\"']", "", key)
 
@@ -129,7 +129,7 @@ def imported_words(source: str) -> list[str] | None:
     """
     if not source.isascii():
         return None
-    return sorted({word for match in IMPORT.finditer(source) for word in IDENTIFIER.findall(match[1])})
+    return sorted({word for match in _IMPORT.finditer(source) for word in _IDENTIFIER.findall(match[1])})
 
 
 def digest(

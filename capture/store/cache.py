@@ -73,7 +73,7 @@ class Cache:
 
     def __enter__(self) -> Cache:
         if self.path is not None:
-            self.known = read_lines(self.path)
+            self.known = _read_lines(self.path)
         return self
 
     def __exit__(
@@ -83,7 +83,7 @@ class Cache:
             room = int(self.spare * len(self.used))
             spare = [(key, text) for key, text in self.known.items() if key not in self.used]
             spare = spare[max(0, len(spare) - room) :]
-            write_lines(self.path, {**dict(spare), **self.used})
+            _write_lines(self.path, {**dict(spare), **self.used})
 
     def get(self, key: str) -> str | None:
         """Return the long text kept under a key by `put`, or None."""
@@ -122,7 +122,7 @@ class Cache:
         return made
 
 
-def read_lines(path: Path) -> dict[str, str]:
+def _read_lines(path: Path) -> dict[str, str]:
     """Return the lines of a cache file by their keys; nothing where it is damaged or of another tool."""
     try:
         first, _, rest = path.read_bytes().partition(b"\n")
@@ -133,20 +133,20 @@ def read_lines(path: Path) -> dict[str, str]:
         return {}
 
 
-def write_lines(path: Path, lines: Mapping[str, str]) -> None:
+def _write_lines(path: Path, lines: Mapping[str, str]) -> None:
     """Replace a cache file as a whole; where that cannot be done, the next command is only slower."""
     rest = "".join(f"{key} {text}\n" for key, text in lines.items()).encode()
     temporary = path.with_name(f"{path.name}.tmp-{os.getpid()}")
     with contextlib.suppress(OSError):
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        remove_old(path.parent.parent)
+        _remove_old(path.parent.parent)
         temporary.write_bytes(f"{tool()} {hashlib.sha256(rest).hexdigest()}\n".encode() + rest)
         temporary.replace(path)
     with contextlib.suppress(OSError):
         temporary.unlink()
 
 
-def remove_old(base: Path) -> None:
+def _remove_old(base: Path) -> None:
     """Remove what belongs to handbooks that were not opened for long."""
     limit = time.time() - OLD
     for path in base.glob("*/*"):

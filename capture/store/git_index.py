@@ -10,8 +10,8 @@ from capture.errors import CaptureError, Problem
 from capture.store.git_revision import FILES, git, prefix_of
 from capture.store.paths import CAPTURES, Handbook
 
-ABSENT = "000000"  # the mode that git gives a file which is not there
-NAMED = 3  # files that an error names; the others are counted
+_ABSENT = "000000"  # the mode that git gives a file which is not there
+_NAMED = 3  # files that an error names; the others are counted
 
 
 @dataclass(frozen=True)
@@ -49,24 +49,24 @@ def differing(book: Handbook) -> list[Entry]:
         if kind == "1":
             states, _, committed, staged, _, before, after, name = about.split(" ", 7)
             path = name.removeprefix(prefix)
-            entries[path] = Entry(path, blob(committed, before), blob(staged, after), states[1] == ".")
+            entries[path] = Entry(path, _blob(committed, before), _blob(staged, after), states[1] == ".")
         elif kind == "?":  # also a file that was taken out of the index only
             path = about.removeprefix(prefix)
             entries[path] = replace(entries.get(path, Entry(path, None, None, False)), settled=False)
         elif kind == "u":
             conflicts.append(about.split(" ", 9)[9].removeprefix(prefix))
     if conflicts:
-        more = f" and {len(conflicts) - NAMED} more" if len(conflicts) > NAMED else ""
+        more = f" and {len(conflicts) - _NAMED} more" if len(conflicts) > _NAMED else ""
         raise CaptureError(
-            f"a merge left conflicts in {', '.join(conflicts[:NAMED])}{more}; choose one side of each (git checkout "
+            f"a merge left conflicts in {', '.join(conflicts[:_NAMED])}{more}; choose one side of each (git checkout "
             "--ours or --theirs, then git add), or capture them again, then review"
         )
     return list(entries.values())
 
 
-def blob(mode: str, identity: str) -> Blob | None:
+def _blob(mode: str, identity: str) -> Blob | None:
     """Return what git holds of a file, or None where it holds none."""
-    return None if mode == ABSENT else Blob(mode, identity)
+    return None if mode == _ABSENT else Blob(mode, identity)
 
 
 def stage(book: Handbook, paths: Iterable[str]) -> None:

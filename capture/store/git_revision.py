@@ -13,14 +13,14 @@ from capture.store.paths import CAPTURES, Handbook
 from capture.store.records import SIZE_LIMIT
 
 FILES = ("100644", "100755", "100664")  # modes of regular files, the last as early versions of git wrote it
-OTHERS = {"120000": "a link", "160000": "a submodule"}
+_OTHERS = {"120000": "a link", "160000": "a submodule"}
 # English, no lock taken only to look, and a path is a path, whatever characters it has.
-SETTINGS = {"LC_ALL": "C", "GIT_OPTIONAL_LOCKS": "0", "GIT_LITERAL_PATHSPECS": "1"}
-WANTED = ("snippets", CAPTURES, "mkdocs.yml", "docs/schema")
+_SETTINGS = {"LC_ALL": "C", "GIT_OPTIONAL_LOCKS": "0", "GIT_LITERAL_PATHSPECS": "1"}
+_WANTED = ("snippets", CAPTURES, "mkdocs.yml", "docs/schema")
 
 
 @dataclass(frozen=True)
-class Listed:
+class _Listed:
     """A file in a revision: its mode, its object, its size, and its path in the handbook."""
 
     mode: str
@@ -32,7 +32,7 @@ class Listed:
     def problem(self) -> Problem | None:
         """Why it is not read, if it is not."""
         if self.mode not in FILES:
-            what = OTHERS.get(self.mode, "no regular file")
+            what = _OTHERS.get(self.mode, "no regular file")
             return Problem(self.path, 0, f"is {what}; commit the file itself", "unreadable")
         if self.size > SIZE_LIMIT:
             return Problem(self.path, 0, f"larger than {SIZE_LIMIT // 2**20} MiB; no record is", "size")
@@ -45,15 +45,15 @@ def git(root: Path, *arguments: str, data: bytes = b"") -> bytes:
     """Return what git prints; raises CaptureError with its first complaint where it fails."""
     command = ["git", "-c", "core.quotepath=off", "-C", str(root), *arguments]
     try:
-        done = subprocess.run(command, input=data, capture_output=True, check=False, env=os.environ | SETTINGS)
+        done = subprocess.run(command, input=data, capture_output=True, check=False, env=os.environ | _SETTINGS)
     except OSError as error:
         raise CaptureError("git is not installed; it is what knows the other revision") from error
     if done.returncode:
-        raise CaptureError(f"git {arguments[0]}: {complaint(done.stderr.decode('utf-8', 'replace'))}")
+        raise CaptureError(f"git {arguments[0]}: {_complaint(done.stderr.decode('utf-8', 'replace'))}")
     return done.stdout
 
 
-def complaint(said: str) -> str:
+def _complaint(said: str) -> str:
     """Return why git failed, out of all it said, and what to do where that can be known."""
     lines = said.strip().splitlines() or ["no reason given"]
     first = next((line for line in lines if line.startswith(("fatal: ", "error: "))), lines[-1])
@@ -92,10 +92,10 @@ def resolve(book: Handbook, name: str) -> str:
         if name == "HEAD":
             raise CaptureError("nothing is committed yet, so there is nothing to compare with; commit once") from error
         known = text(book.root, "for-each-ref", "--format=%(refname:short)").split()
-        raise CaptureError(f'no revision "{name}"{suggestion(name, known)}{shallow(book)}') from error
+        raise CaptureError(f'no revision "{name}"{suggestion(name, known)}{_shallow(book)}') from error
 
 
-def shallow(book: Handbook) -> str:
+def _shallow(book: Handbook) -> str:
     """Say what to do where this clone has only a part of the history, or nothing."""
     is_shallow = text(book.root, "rev-parse", "--is-shallow-repository") == "true"
     return "; this clone is shallow, get the rest with: git fetch --unshallow" if is_shallow else ""
@@ -107,7 +107,7 @@ def merge_base(book: Handbook, one: str, other: str) -> str:
     try:
         return text(book.root, "merge-base", *both)
     except CaptureError as error:
-        raise CaptureError(f'"{one}" and "{other}" have no commit in common{shallow(book)}') from error
+        raise CaptureError(f'"{one}" and "{other}" have no commit in common{_shallow(book)}') from error
 
 
 def write_out(book: Handbook, revision: str, folder: Path) -> tuple[Handbook, tuple[Problem, ...]]:
@@ -119,12 +119,12 @@ def write_out(book: Handbook, revision: str, folder: Path) -> tuple[Handbook, tu
     commit = resolve(book, revision)
     prefix = prefix_of(book)
     listed = git(
-        book.root, "ls-tree", "-r", "-l", "-z", "--full-tree", commit, "--", *(prefix + name for name in WANTED)
+        book.root, "ls-tree", "-r", "-l", "-z", "--full-tree", commit, "--", *(prefix + name for name in _WANTED)
     )
-    every = list(entries(listed, prefix))
+    every = list(_entries(listed, prefix))
     readable = [entry for entry in every if entry.problem is None]
     batch = git(book.root, "cat-file", "--batch", data="".join(f"{entry.identity}\n" for entry in readable).encode())
-    for entry, content in zip(readable, blobs(batch), strict=True):
+    for entry, content in zip(readable, _blobs(batch), strict=True):
         path = folder / entry.path
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content)
@@ -142,16 +142,16 @@ def links(book: Handbook) -> tuple[Problem, ...]:
     )
 
 
-def entries(listed: bytes, prefix: str) -> Iterator[Listed]:
+def _entries(listed: bytes, prefix: str) -> Iterator[_Listed]:
     """Yield the files in what `git ls-tree -l -z` prints; `prefix` is the folder of the handbook."""
     for line in listed.split(b"\0"):
         if line:
             about, _, name = line.partition(b"\t")
             mode, _, identity, size = about.decode().split()
-            yield Listed(mode, identity, int(size) if size.isdigit() else 0, os.fsdecode(name).removeprefix(prefix))
+            yield _Listed(mode, identity, int(size) if size.isdigit() else 0, os.fsdecode(name).removeprefix(prefix))
 
 
-def blobs(printed: bytes) -> Iterator[bytes]:
+def _blobs(printed: bytes) -> Iterator[bytes]:
     """Yield the contents in what `git cat-file --batch` prints; raises CaptureError for one that is not there."""
     start = 0
     while start < len(printed):

@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 
 NAME = ".capture-lock"
 PATIENCE = 30.0  # seconds to wait for the run that holds it
-POLL = 0.2  # seconds
-NO_LOCKS = (errno.ENOSYS, errno.ENOLCK, errno.EOPNOTSUPP)  # what a file system without locks answers
-PROCESS_AND_START = re.compile(r"([0-9]{1,10}) ([0-9]{1,12}\.[0-9]{2})\n")
+_POLL = 0.2  # seconds
+_NO_LOCKS = (errno.ENOSYS, errno.ENOLCK, errno.EOPNOTSUPP)  # what a file system without locks answers
+_PROCESS_AND_START = re.compile(r"([0-9]{1,10}) ([0-9]{1,12}\.[0-9]{2})\n")
 
 
 @contextlib.contextmanager
@@ -43,28 +43,28 @@ def held(book: Handbook, label: str, tell: Callable[[str], None], patience: floa
     patience = PATIENCE if patience is None else patience
     deadline = time.monotonic() + patience
     mine = f"{os.getpid()} {time.time():.2f}\n"
-    lock = FileLock(path, on_acquired=lambda number: write(number, path, mine))
+    lock = FileLock(path, on_acquired=lambda number: _write(number, path, mine))
     new, waited = not path.parent.exists(), False
     try:
-        while not taken(book, path, lock, tell):
+        while not _taken(book, path, lock, tell):
             if not waited:
-                tell(f"waiting up to {patience:g} s for another run that captures {label} ({whom(path)})")
+                tell(f"waiting up to {patience:g} s for another run that captures {label} ({_whom(path)})")
             waited = True
             if time.monotonic() >= deadline:
                 raise CaptureError(
-                    f"another run captures {label} ({whom(path)}); let it end, or end it, then run again; if there is "
+                    f"another run captures {label} ({_whom(path)}); let it end, or end it, then run again; if there is "
                     f"none, remove {book.relative(path)}"
                 )
-            time.sleep(POLL)
+            time.sleep(_POLL)
         yield waited
     finally:
-        release(lock, path, mine)
+        _release(lock, path, mine)
         if new:
             with contextlib.suppress(OSError):  # nothing was stored in it
                 path.parent.rmdir()
 
 
-def taken(book: Handbook, path: Path, lock: BaseFileLock, tell: Callable[[str], None]) -> bool:
+def _taken(book: Handbook, path: Path, lock: BaseFileLock, tell: Callable[[str], None]) -> bool:
     """Take the lock if nobody holds it, or go on without it where the file system has none."""
     from filelock import Timeout
 
@@ -74,7 +74,7 @@ def taken(book: Handbook, path: Path, lock: BaseFileLock, tell: Callable[[str], 
     except (Timeout, FileNotFoundError):  # held; or its holder has just removed the folder that it made
         return False
     except OSError as error:
-        if error.errno in NO_LOCKS:
+        if error.errno in _NO_LOCKS:
             with contextlib.suppress(OSError):
                 path.unlink()
             tell(
@@ -89,7 +89,7 @@ def taken(book: Handbook, path: Path, lock: BaseFileLock, tell: Callable[[str], 
     return True
 
 
-def write(number: int, path: Path, mine: str) -> None:
+def _write(number: int, path: Path, mine: str) -> None:
     """Write into the locked file who holds it; where that fails, remove the file before anyone can lock it."""
     try:
         os.ftruncate(number, 0)
@@ -101,25 +101,25 @@ def write(number: int, path: Path, mine: str) -> None:
         raise
 
 
-def release(lock: BaseFileLock, path: Path, mine: str) -> None:
+def _release(lock: BaseFileLock, path: Path, mine: str) -> None:
     """Remove the locked file, while nobody else can hold it, and give the lock back."""
     if lock.is_locked:
         with contextlib.suppress(OSError):  # Windows removes no open file; there the library does it
-            if content(path) == mine:
+            if _content(path) == mine:
                 path.unlink()
         lock.release()
 
 
-def whom(path: Path) -> str:
+def _whom(path: Path) -> str:
     """Say which process holds a lock and for how long it has worked."""
-    owner = PROCESS_AND_START.fullmatch(content(path))
+    owner = _PROCESS_AND_START.fullmatch(_content(path))
     if owner is None:
         return "it has just started"
     minutes = max(0, int(time.time() - float(owner[2]))) // 60
     return f"process {owner[1]}, started {f'{minutes} min ago' if minutes else 'less than a minute ago'}"
 
 
-def content(path: Path) -> str:
+def _content(path: Path) -> str:
     """Return what stands in a lock behind its first byte, which Windows lets nobody read; nothing without a lock."""
     try:
         with path.open("rb", buffering=0) as file:

@@ -21,7 +21,7 @@ class PythonName(str):
     __slots__ = ()
 
 
-class Loader(yaml.SafeLoader):
+class _Loader(yaml.SafeLoader):
     """Reads plain YAML plus the three tags that MkDocs knows."""
 
     def python_name(self, suffix: str, _: yaml.Node) -> PythonName:
@@ -55,9 +55,9 @@ class Loader(yaml.SafeLoader):
         return str(node.value)
 
 
-Loader.add_multi_constructor("tag:yaml.org,2002:python/name:", Loader.python_name)
-Loader.add_constructor("!ENV", Loader.environment)
-Loader.add_constructor("!relative", Loader.relative)
+_Loader.add_multi_constructor("tag:yaml.org,2002:python/name:", _Loader.python_name)
+_Loader.add_constructor("!ENV", _Loader.environment)
+_Loader.add_constructor("!relative", _Loader.relative)
 
 
 def read_site_config(book: Handbook) -> dict[str, Any]:
@@ -68,12 +68,12 @@ def read_site_config(book: Handbook) -> dict[str, Any]:
     """
     text = read_text(book.root / CONFIG, CONFIG)
     try:
-        data = yaml.load(text, Loader)  # a SafeLoader with three harmless tags
+        data = yaml.load(text, _Loader)  # a SafeLoader with three harmless tags
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
-        raise unreadable(mark.line + 1 if mark else 0, error.problem or error.context) from error
+        raise _unreadable(mark.line + 1 if mark else 0, error.problem or error.context) from error
     except (yaml.YAMLError, ValueError) as error:
-        raise unreadable(0, str(error).splitlines()[0]) from error
+        raise _unreadable(0, str(error).splitlines()[0]) from error
     if data is None:  # an empty file says only that this folder is a handbook
         return {}
     if not isinstance(data, dict):
@@ -90,7 +90,7 @@ def read_front_matter(text: str) -> dict[str, Any]:
     return data if isinstance(data, dict) else {}
 
 
-def unreadable(line: int, reason: str | None) -> CaptureError:
+def _unreadable(line: int, reason: str | None) -> CaptureError:
     """Return the error for a file that is no YAML, or has a tag of its own."""
     return CaptureError(Problem(CONFIG, line, f"cannot be read: {reason}; mend it", "site"))
 

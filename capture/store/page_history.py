@@ -9,7 +9,7 @@ from capture.errors import CaptureError
 from capture.store.git_revision import git, git_paths, text
 from capture.store.paths import Handbook
 
-MARK = "\x01"
+_MARK = "\x01"
 
 
 def page_days(book: Handbook) -> Mapping[str, str]:
@@ -21,7 +21,7 @@ def page_days(book: Handbook) -> Mapping[str, str]:
     try:
         (cut,) = git_paths(book, "shallow")
         oldest = set(cut.read_text("ascii").split()) if cut.is_file() else set()
-        form = f"--format={MARK}%H %ct"
+        form = f"--format={_MARK}%H %ct"
         log = git(book.root, "log", form, "--name-only", "--no-renames", "--relative", "HEAD", "--", "docs")
         edited = text(book.root, "diff", "--name-only", "--relative", "HEAD", "--", "docs").splitlines()
     except (CaptureError, OSError, ValueError):
@@ -29,7 +29,7 @@ def page_days(book: Handbook) -> Mapping[str, str]:
     days: dict[str, str] = {}
     known, date = False, ""
     for line in log.decode("utf-8", "replace").splitlines():
-        if line.startswith(MARK):
+        if line.startswith(_MARK):
             commit, _, seconds = line[1:].partition(" ")
             known = commit not in oldest
             date = datetime.datetime.fromtimestamp(int(seconds), datetime.UTC).date().isoformat()

@@ -12,7 +12,7 @@ from capture.host import host
 CAPTURES = "docs/captures"
 
 
-def entries(folder: Path) -> list[os.DirEntry[str]]:
+def _entries(folder: Path) -> list[os.DirEntry[str]]:
     """Return what a folder holds; nothing where it cannot be read."""
     with contextlib.suppress(OSError), os.scandir(folder) as scan:
         return list(scan)
@@ -33,11 +33,11 @@ class Handbook:
     def snippet_paths(self) -> list[Path]:
         """Return every snippet file, sorted; helpers beside snippets have no header and are told by `imports`."""
         folder = self.root / "snippets"
-        chapters = [item for item in entries(folder) if not item.name.startswith(".") and item.is_dir()]
+        chapters = [item for item in _entries(folder) if not item.name.startswith(".") and item.is_dir()]
         names = [
             (chapter.name, item.name)
             for chapter in chapters
-            for item in entries(folder / chapter.name)
+            for item in _entries(folder / chapter.name)
             if item.name.endswith(".py") and not item.name.startswith((".", "_")) and item.is_file()
         ]
         return [folder / chapter / name for chapter, name in sorted(names)]

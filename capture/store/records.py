@@ -23,7 +23,7 @@ from capture.store.paths import Handbook
 from capture.store.yaml_text import host_text, load, record_text
 
 SIZE_LIMIT = 4 * 1024 * 1024  # a record is at most some 200 KB; a larger file is a mistake or an attack
-TEMPORARY = re.compile(r"\.[^/]+\.tmp-\d+")
+_TEMPORARY = re.compile(r"\.[^/]+\.tmp-\d+")
 
 
 def read_snippets(book: Handbook) -> tuple[dict[str, Snippet], list[Problem]]:
@@ -69,7 +69,7 @@ def read_bytes(path: Path, name: str, limit: int = SIZE_LIMIT) -> bytes:
         raise CaptureError(Problem(name, 0, f"cannot be read: {error.strerror}", "unreadable")) from error
 
 
-def text_of(data: bytes, name: str) -> str:
+def _text_of(data: bytes, name: str) -> str:
     """Return the text of a data file; raises CaptureError when it is not UTF-8."""
     try:
         return data.decode("utf-8")
@@ -79,7 +79,7 @@ def text_of(data: bytes, name: str) -> str:
 
 def read_text(path: Path, name: str, limit: int = SIZE_LIMIT) -> str:
     """Read a data file as text; raises CaptureError when it is unreadable, oversized or not UTF-8."""
-    return text_of(read_bytes(path, name, limit), name)
+    return _text_of(read_bytes(path, name, limit), name)
 
 
 def parse_record(text: str, name: str, advice: str = "") -> tuple[Record, dict[str, int]]:
@@ -111,10 +111,10 @@ def read_record(book: Handbook, label: str, snippet_id: str, cache: Cache | None
     data = read_bytes(path, name)
     if cache is not None:
         with contextlib.suppress(CaptureError, plain_data.ShapeError):
-            item = record.decode(cache.recall(digest(data), lambda: load(text_of(data, name), name)[0]))
+            item = record.decode(cache.recall(digest(data), lambda: load(_text_of(data, name), name)[0]))
             if (item.host, item.snippet) == (label, snippet_id):
                 return item
-    item, lines = parse_record(text_of(data, name), name, advice)
+    item, lines = parse_record(_text_of(data, name), name, advice)
     for field, says, due in (("host", item.host, label), ("snippet", item.snippet, snippet_id)):
         if says != due:
             message = f'says {field} "{says}", not "{due}" as its path says{advice}'
@@ -164,7 +164,7 @@ def write_record(book: Handbook, item: Record) -> bool:
     """
     text = record_text(item)
     path = book.record_path(item.host, item.snippet)
-    require_same(book, path, parse_record(text, book.relative(path))[0], item)
+    _require_same(book, path, parse_record(text, book.relative(path))[0], item)
     return write_text(book, path, text)
 
 
@@ -172,11 +172,11 @@ def write_host(book: Handbook, item: Host) -> bool:
     """Write a host's facts as `write_record` does, and tell whether the file changed."""
     text = host_text(item)
     path = book.host_path(item.label)
-    require_same(book, path, parse_host(text, book.relative(path))[0], item)
+    _require_same(book, path, parse_host(text, book.relative(path))[0], item)
     return write_text(book, path, text)
 
 
-def require_same(book: Handbook, path: Path, read: object, written: object) -> None:
+def _require_same(book: Handbook, path: Path, read: object, written: object) -> None:
     """Raise CaptureError where what was read again differs from what is to be written."""
     if read != written:
         raise CaptureError(
@@ -230,7 +230,7 @@ def sweep(book: Handbook, label: str) -> int:
     removed = 0
     folder = book.captures / label
     for path in folder.rglob(".*.tmp-*") if folder.is_dir() else ():
-        if TEMPORARY.fullmatch(path.name) and not psutil.pid_exists(int(path.name.rsplit("-", 1)[1])):
+        if _TEMPORARY.fullmatch(path.name) and not psutil.pid_exists(int(path.name.rsplit("-", 1)[1])):
             with contextlib.suppress(OSError):
                 path.unlink()
                 removed += 1

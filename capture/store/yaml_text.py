@@ -15,19 +15,20 @@ from capture.host.host import Host
 from capture.record import record
 from capture.record.record import Record
 
-CONFLICT = re.compile(r"^(<{7}|={7}|>{7}|\|{7})( |$)", re.MULTILINE)
-YAML_1_2_NUMBER = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?|0o[0-7]+")
-LINE_END = re.compile(r"[\r\x85\u2028\u2029]")
-FLOWS = frozenset(["gates", "threads", "packages", "limits", "runs", "conditions"])  # tables that stand on one line
+_CONFLICT = re.compile(r"^(<{7}|={7}|>{7}|\|{7})( |$)", re.MULTILINE)
+_YAML_1_2_NUMBER = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?|0o[0-7]+")
+_LINE_END = re.compile(r"[\r\x85\u2028\u2029]")
+_FLOWS = frozenset(["gates", "threads", "packages", "limits", "runs", "conditions"])  # tables that stand on one line
 PARSER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-PLAIN: Any = yaml.SafeLoader("")  # resolves plain scalars as YAML 1.1 does, so that `no` reads as a bool and is refused
+# Resolves plain scalars as YAML 1.1 does, so that `no` reads as a bool and is refused.
+_PLAIN: Any = yaml.SafeLoader("")
 
 
-class FlowMapping(dict[str, Any]):
+class _FlowMapping(dict[str, Any]):
     """A mapping written on one line, for short tables such as gates."""
 
 
-class Dumper(yaml.SafeDumper):
+class _Dumper(yaml.SafeDumper):
     """The one writer: pure Python, so that bytes do not depend on libyaml being there."""
 
     def ignore_aliases(self, data: Any) -> bool:
@@ -44,33 +45,33 @@ class Dumper(yaml.SafeDumper):
         return analysis
 
 
-def represent_text(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
+def _represent_text(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
     """Write several lines as a literal block, unless a line starts with a tab, which YAML would misread.
 
     What YAML 1.1 reads as another type PyYAML quotes itself; what only YAML 1.2 does is quoted here, and so are
     line ends other than `\\n`, which PyYAML writes as they are and every parser reads as a blank.
     """
-    style = "'" if YAML_1_2_NUMBER.fullmatch(text) else None
-    if LINE_END.search(text):
+    style = "'" if _YAML_1_2_NUMBER.fullmatch(text) else None
+    if _LINE_END.search(text):
         style = '"'
     elif "\n" in text:
         style = '"' if text.startswith("\t") or "\n\t" in text else "|"
     return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style)
 
 
-def represent_flow(dumper: yaml.SafeDumper, data: FlowMapping) -> yaml.MappingNode:
+def _represent_flow(dumper: yaml.SafeDumper, data: _FlowMapping) -> yaml.MappingNode:
     """Write a short mapping on one line."""
     return dumper.represent_mapping("tag:yaml.org,2002:map", data, flow_style=True)
 
 
-Dumper.add_representer(str, represent_text)
-Dumper.add_representer(FlowMapping, represent_flow)
+_Dumper.add_representer(str, _represent_text)
+_Dumper.add_representer(_FlowMapping, _represent_flow)
 
 
 def dump(data: Mapping[str, Any]) -> str:
     """Return the YAML text of plain data; the same bytes on every platform."""
     return yaml.dump(
-        dict(data), Dumper=Dumper, sort_keys=False, allow_unicode=True, default_flow_style=False, width=2**30
+        dict(data), Dumper=_Dumper, sort_keys=False, allow_unicode=True, default_flow_style=False, width=2**30
     )
 
 
@@ -81,10 +82,10 @@ def record_text(item: Record) -> str:
 
 def flowing(name: str, data: Any) -> Any:
     """Return the value of a field with its short tables on one line."""
-    if name in FLOWS:
-        return FlowMapping(data)
+    if name in _FLOWS:
+        return _FlowMapping(data)
     if name in ("environment", "elided"):
-        return {inner: FlowMapping(of) if inner in FLOWS or name == "elided" else of for inner, of in data.items()}
+        return {inner: _FlowMapping(of) if inner in _FLOWS or name == "elided" else of for inner, of in data.items()}
     return data
 
 
@@ -99,7 +100,7 @@ def load(text: str, path: str, advice: str = "") -> tuple[Any, dict[str, int]]:
     Raises CaptureError at path:line for anything but one plain document: cut or broken YAML, conflict markers,
     duplicate keys, anchors, aliases, tags. `advice` says what to do about it.
     """
-    marker = CONFLICT.search(text)
+    marker = _CONFLICT.search(text)
     if marker:
         line = text.count("\n", 0, marker.start()) + 1
         raise CaptureError(Problem(path, line, f"conflict marker{advice}", "conflict"))
@@ -113,10 +114,10 @@ def load(text: str, path: str, advice: str = "") -> tuple[Any, dict[str, int]]:
         ) from error
     except yaml.YAMLError as error:  # a control character, named without its position
         raise CaptureError(Problem(path, 0, f"not valid YAML: {str(error).splitlines()[0]}{advice}", "yaml")) from error
-    return Reader(events, path, advice).document()
+    return _Reader(events, path, advice).document()
 
 
-class Reader:
+class _Reader:
     """Builds plain data from parser events, so that every refusal has a line."""
 
     def __init__(self, events: Iterator[Any], path: str, advice: str) -> None:
@@ -184,16 +185,16 @@ class Reader:
         if not event.implicit[0]:
             return event.value
         try:
-            return plain(event.value)
+            return _plain(event.value)
         except (yaml.YAMLError, ValueError, OverflowError, KeyError) as error:
             raise self.refuse(event, f"cannot read {event.value[:40]!r}") from error
 
 
 @functools.lru_cache(maxsize=4096)  # field names and most words come again in every record
-def plain(text: str) -> Any:
+def _plain(text: str) -> Any:
     """Resolve a plain scalar as YAML 1.1 does; all its types are immutable."""
-    tag: str = PLAIN.resolve(yaml.ScalarNode, text, (True, False))
+    tag: str = _PLAIN.resolve(yaml.ScalarNode, text, (True, False))
     if tag == "tag:yaml.org,2002:str":
         return text
     # The constructor itself: `construct_object` would remember every scalar for ever.
-    return yaml.SafeLoader.yaml_constructors[tag](PLAIN, yaml.ScalarNode(tag, text))
+    return yaml.SafeLoader.yaml_constructors[tag](_PLAIN, yaml.ScalarNode(tag, text))
