@@ -22,7 +22,8 @@ from capture import __version__, plain_data
 from capture.errors import CaptureError, plural
 from capture.host.host import LABEL, LOCAL
 from capture.plain_data import ShapeError, about
-from capture.record.record import HEX64, SNIPPET_ID
+from capture.record.record import HEX64
+from capture.snippet.snippet import SNIPPET_ID
 from capture.store import CAPTURES
 
 SCHEMA = 1

@@ -15,6 +15,7 @@ from capture import plain_data
 from capture.host.environment import Conditions, Environment
 from capture.host.host import LABEL
 from capture.plain_data import about
+from capture.snippet.snippet import SNIPPET_ID
 
 SCHEMA = 1
 Status = Literal["ok", "error", "timeout", "crashed", "output_limit", "out_of_memory"]
@@ -72,7 +73,6 @@ ORDER = (
     "status", "exit_code", "signal", "phase", "hint", "left_processes", "elided", "normalized", "content_sha256",
     "stdout", "stderr", "diagnostics",
 )  # fmt: skip
-SNIPPET_ID = re.compile(r"[a-z0-9_]+/[a-z0-9_]+")
 HEX64 = re.compile(r"[0-9a-f]{64}")
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
 

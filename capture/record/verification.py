@@ -15,7 +15,8 @@ from capture import plain_data
 from capture.errors import CaptureError, Problem
 from capture.host.host import LABEL
 from capture.plain_data import ShapeError, about
-from capture.record.record import HEX64, SNIPPET_ID, require_date
+from capture.record.record import HEX64, require_date
+from capture.snippet.snippet import SNIPPET_ID
 
 SCHEMA = 1
 Outcome = Literal["reproduced", "differs", "skipped"]

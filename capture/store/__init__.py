@@ -29,14 +29,13 @@ from capture.store.records import (
     write_record,
     write_text,
 )
-from capture.store.yaml_text import dump, host_text, load, record_text
+from capture.store.yaml_text import host_text, load, record_text
 
 __all__ = [
     "CACHE_VARIABLE",
     "CAPTURES",
     "CONFIG",
     "SIZE_LIMIT",
-    "Blob",
     "Cache",
     "Entry",
     "Handbook",
@@ -45,7 +44,6 @@ __all__ = [
     "config_line",
     "differing",
     "digest",
-    "dump",
     "find_root",
     "footprint_of",
     "git_paths",
