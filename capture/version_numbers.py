@@ -44,7 +44,7 @@ def is_range(text: str) -> bool:
 
 
 def satisfies(text: str, wanted: str) -> bool:
-    """Tell whether an installed version lies in a range; pre-releases are taken as they are, what is none does not.
+    """Tell whether an installed version lies in a range, pre-releases included; what names no version lies in none.
 
     A local suffix of the version counts only where the clause has one itself (PEP 440).
     """

@@ -108,7 +108,7 @@ def unpack(data: bytes, name: str) -> tuple[str, dict[str, bytes]]:
 
 
 def _decompress(data: bytes) -> bytes:
-    """Return what gzip packed; a little that unpacks to very much is refused before it does."""
+    """Unpack gzip; raises CaptureError for damage, and, before it is all in memory, for more than a bundle holds."""
     unpacking = zlib.decompressobj(GZIP)
     try:
         unpacked = unpacking.decompress(data, UNPACKED + 1)
@@ -153,7 +153,7 @@ def _text_of(padded: bytes) -> str:
 
 
 def _refusal(name: str, kind: bytes, seen: Mapping[str, str]) -> str:
-    """Say why no bundle has such a member after those seen, or nothing."""
+    """Say why a bundle cannot hold a member of this name and kind after those seen; nothing where it can."""
     if len(seen) >= MEMBERS:
         return f"is beyond the {MEMBERS:,} files that a bundle may hold"
     if kind not in (tarfile.REGTYPE, tarfile.AREGTYPE):
@@ -179,7 +179,7 @@ def _key_of(label: str, path: str) -> str:
 
 
 def _parse(written: bytes) -> Manifest:
-    """Return a manifest; raises CaptureError for a newer schema, or for what is none."""
+    """Return the manifest that a JSON text holds; raises CaptureError for a newer schema, and for any other text."""
     try:
         manifest = plain_data.decode_versioned(Manifest, json.loads(written.decode("utf-8")), SCHEMA)
         if not LABEL.fullmatch(manifest.host) or ".." in manifest.host or manifest.host == LOCAL:

@@ -137,5 +137,5 @@ def text(item: Dataset) -> str:
 
 
 def _compact(part: object) -> str:
-    """Return a part of the document; what is no number in JSON is none here."""
+    """Return a part of the document as JSON without blanks; raises ValueError for infinity, which JSON lacks."""
     return json.dumps(part, ensure_ascii=False, separators=(",", ":"), allow_nan=False)

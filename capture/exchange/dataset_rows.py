@@ -55,7 +55,7 @@ def _judgements(cat: Catalogue, item: Record, known: State) -> Iterator[Judgemen
 
 
 def _reason_of(judged: Judgement) -> str | None:
-    """Return what a verdict adds to the claim's own conditions, which stand in the table of claims."""
+    """Return why a claim fails or is not judged; of the others the table of claims says all."""
     return judged.reason if judged.verdict in ("fails", "not judged") else None
 
 

@@ -33,7 +33,7 @@ _NUMBER_WITH_UNIT = re.compile(r"(?<![\w.])[-+]?\d[\d,]*(?:\.\d+)?(?!\.\d)(?:[eE
 
 @dataclass(frozen=True)
 class Change:
-    """The class of a change and what it is about, in words."""
+    """How far two captures of a snippet agree: the class of their difference, and what differs, in words."""
 
     kind: ChangeKind
     detail: str = ""

@@ -46,7 +46,7 @@ def folder(environment: Mapping[str, str]) -> Path | None:
 
 @functools.cache
 def tool() -> str:
-    """Return what tells this tool from another version of it, edited ones included."""
+    """Return a digest of this tool's own files and its Python, which any edit and any other version changes."""
     seen = hashlib.sha256(f"{sys.version} {platform.machine()}".encode())
     with contextlib.suppress(OSError):
         for path, status in sorted(below(str(PACKAGE))):  # templates, too

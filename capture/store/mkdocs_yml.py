@@ -82,7 +82,7 @@ def read_site_config(book: Handbook) -> dict[str, Any]:
 
 
 def read_front_matter(text: str) -> dict[str, Any]:
-    """Return what a page says between its first two `---` as plain data; nothing where that is no table, as MkDocs."""
+    """Return a page's front matter as plain data; empty, as MkDocs takes it, where it is no table in YAML."""
     try:
         data = yaml.load(text.strip().strip("-."), Loader=PARSER)  # safe, and of libyaml where there is one
     except (yaml.YAMLError, ValueError):
