@@ -58,7 +58,7 @@ def test_what_is_unchanged_is_not_parsed_again(book: Handbook, monkeypatch: pyte
     first, clean = book.catalogue(), found(book)
     calls = [
         counted(monkeypatch, module, name)
-        for module, name in ((records, "load"), (header, "tables"), (rules, "check_record_file"))
+        for module, name in ((records, "load"), (header, "tables"), (rules, "_check_record_file"))
     ]
     assert said(book.catalogue()) == said(first)
     assert found(book) == clean
