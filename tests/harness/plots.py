@@ -48,15 +48,31 @@ def make(folder: Path, body: str = BARS) -> Handbook:
     return make_handbook(folder, snippets, HOSTS, RECORDS, {"index.md": fence(body)}, default_host="zen")
 
 
-def svg(html: str) -> ElementTree.Element:
-    """Return the picture of a page."""
-    (found,) = re.findall(r"<svg.*?</svg>", html, re.DOTALL)
-    return ElementTree.fromstring(found)
+def source(html: str) -> str:
+    """Return the HTML of the one picture of a page."""
+    (picture,) = re.findall(
+        r'(<div class="capture-plot__picture".*?</div>)\s*<p class="capture-plot__sources"', html, re.DOTALL
+    )
+    return str(picture)
+
+
+def tree(html: str) -> ElementTree.Element:
+    """Return the one picture of a page: XML but for an element without an end and an attribute without a value."""
+    return ElementTree.fromstring(source(html).replace("<wbr>", "").replace(" data-search-exclude>", ">", 1))
+
+
+def svgs(html: str) -> list[ElementTree.Element]:
+    """Return the marks of the one picture of a page: each SVG that stands in no other."""
+    picture = tree(html)
+    inner = {id(svg) for outer in picture.iter("svg") for svg in outer.iter("svg") if svg is not outer}
+    return [svg for svg in picture.iter("svg") if id(svg) not in inner]
 
 
 def texts(html: str) -> list[str]:
-    """Return what the picture says, from the first shape to the last."""
-    return [item.text or "" for item in svg(html).iter("text")]
+    """Return what can be seen of the picture's words, from the first to the last."""
+    items = (item for item in tree(html).iter() if item.get("hidden") is None and item.tag != "svg")
+    words = (" ".join(f"{item.text or ''} {' '.join(child.tail or '' for child in item)}".split()) for item in items)
+    return [word for word in words if word]
 
 
 def rows(html: str) -> list[list[str]]:

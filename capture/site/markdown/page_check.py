@@ -48,7 +48,7 @@ def check_pages(cat: Catalogue) -> list[Problem]:
         name = cat.book.relative(path)
         text = store.read_text(path, name).removeprefix("\ufeff").replace("\r\n", "\n")
         md, html = markdown_of(config), ""
-        page_in_progress.enter(known, page_in_progress.Page(name, text, "./"), draws=False)
+        page_in_progress.enter(known, page_in_progress.Page(name, text, "./"))
         try:
             html = md.convert(without_front_matter(text))
         finally:

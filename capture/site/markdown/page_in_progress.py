@@ -54,10 +54,9 @@ class Visit:
         known: Site,
         page: Page | None,
         log: Callable[[Problem], None] | None = None,
-        draws: bool = True,
         highlighted: Highlighted | None = None,
     ) -> None:
-        self.site, self.page, self.log, self.draws, self.highlighted = known, page, log, draws, highlighted
+        self.site, self.page, self.log, self.highlighted = known, page, log, highlighted
         self.links = Links(known.settings, page.base if page else None, page.path if page else None)
         self.uses: Counter[str] = Counter()
         self.targets: dict[str, set[str]] = {}
@@ -157,9 +156,9 @@ class Standalone:
 CURRENT: ContextVar[Visit | Standalone | None] = ContextVar("capture_page", default=None)
 
 
-def enter(known: Site, page: Page, draws: bool = True, highlighted: Highlighted | None = None) -> Visit:
-    """Begin a page; every formatter called until `leave` belongs to it. Pictures that nobody sees need not be drawn."""
-    visit = Visit(known, page, draws=draws, highlighted=highlighted)
+def enter(known: Site, page: Page, highlighted: Highlighted | None = None) -> Visit:
+    """Begin a page; every formatter called until `leave` belongs to it."""
+    visit = Visit(known, page, highlighted=highlighted)
     CURRENT.set(visit)
     return visit
 

@@ -61,9 +61,8 @@ def table(view: object, name: str) -> str:
 
 
 def plot(view: Any) -> str:
-    """Return the HTML of a plot, whose picture is safe as it is."""
-    inside = Markup(view.picture.inside) if view.picture else ""
-    return rendered("plot.html.j2", plot=view, inside=inside, table=Markup(table(view.table, "plot")))
+    """Return the HTML of a plot."""
+    return rendered("plot.html.j2", plot=view, table=Markup(table(view.table, "plot")))
 
 
 def value(text: str, href: str | None, title: str, kind: str) -> str:

@@ -18,7 +18,7 @@ MOST_STEPS = 24
 
 
 @dataclass(frozen=True)
-class Step:
+class LaneStep:
     """`lane` is None for what happens to all; `source` is the lane that a wait is for; `marks` are its signs."""
 
     text: str
@@ -27,30 +27,30 @@ class Step:
     marks: str = ""
 
 
-def parse(text: str, lanes: Sequence[str], signs: Iterable[str]) -> tuple[Step, ...]:
+def parse(text: str, lanes: Sequence[str], signs: Iterable[str]) -> tuple[LaneStep, ...]:
     """Read a line of steps; raises CaptureError that says which step cannot be read."""
     parts = [" ".join(part.split()) for part in text.split(">")]
     if len(parts) > MOST_STEPS:
         raise CaptureError(f"{len(parts)} steps in one line; lanes show at most {MOST_STEPS}")
-    found = tuple(step(part, lanes, "".join(signs)) for part in parts)
-    if not any(item.lane is not None for item in found):
+    steps = tuple(step(part, lanes, "".join(signs)) for part in parts)
+    if not any(item.lane is not None for item in steps):
         raise CaptureError(f'no step of "{text}" is in a lane ({", ".join(lanes)})')
-    return found
+    return steps
 
 
-def step(text: str, lanes: Sequence[str], signs: str) -> Step:
+def step(text: str, lanes: Sequence[str], signs: str) -> LaneStep:
     """Read one step."""
     if not text:
         raise CaptureError('an empty step between two ">"')
     name, _, rest = text.partition(" ")
     if name not in lanes:
-        return Step(text)
+        return LaneStep(text)
     if not rest:
         raise CaptureError(f'step "{text}" says a lane and nothing that happens in it')
     word, _, other = rest.partition(" ")
     if word == "waits":
         if other not in lanes or other == name:
             raise CaptureError(f'step "{text}": a lane waits for another one{suggestion(other, set(lanes) - {name})}')
-        return Step(rest, lanes.index(name), lanes.index(other))
+        return LaneStep(rest, lanes.index(name), lanes.index(other))
     bare = rest.rstrip(signs) if signs else rest
-    return Step(rest, lanes.index(name), None, rest[len(bare) :])
+    return LaneStep(rest, lanes.index(name), None, rest[len(bare) :])

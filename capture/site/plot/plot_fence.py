@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,17 +11,20 @@ from capture.site.markdown import fence_positions
 from capture.site.markdown.card_fence import answer
 from capture.site.markdown.page_in_progress import Visit
 from capture.site.model import templates
-from capture.site.plot import bars_and_dots, lanes, plot_data, plot_spec, svg
-from capture.site.plot.plot_data import Column, Plot
-from capture.site.plot.plot_spec import CHARTS, Spec
+from capture.site.plot import plot_data, plot_spec
+from capture.site.plot.bars_and_dots import Chart, chart
+from capture.site.plot.lanes import LanesPicture, lanes_picture
+from capture.site.plot.plot_data import PlottedHost
+from capture.site.plot.plot_spec import CHARTS, PlotSpec
 from capture.site.table.table import Cell, Table, head
 
 FENCE = "capture-plot"
+Picture = Chart | LanesPicture
 
 
 @dataclass(frozen=True)
 class Figure:
-    """A plot on a page. `picture` is None where nothing can be drawn, or nobody looks."""
+    """A plot on a page. `picture` is None where nothing can be drawn."""
 
     uid: str
     title: str
@@ -31,15 +33,6 @@ class Figure:
     absences: str
     table: Table
     picture: Picture | None = None
-
-
-@dataclass(frozen=True)
-class Picture:
-    """The inside of an SVG, and its size."""
-
-    width: float
-    height: float
-    inside: str
 
 
 def formatter(source: str, _language: str, _class: str, _options: Any, md: Any, **_: Any) -> str:
@@ -58,27 +51,26 @@ def render(here: Visit, body: str, line: int) -> str:
     try:
         spec = plot_spec.read(body, here.site.catalogue)
         hosts = columns(here, spec)
-        if here.draws:
-            svg.require()
     except CaptureError as error:
         return refuse(here, line, error)
     here.plots += 1
     uid = f"{FENCE}-{here.plots}"
-    shown = plot_data.plot(spec, hosts) if any(column.drawn for column in hosts) else None
-    view = figure(here, spec, hosts, uid, picture(shown) if shown and here.draws else None)
+    shown = plot_data.plot(spec, hosts) if any(host.drawn for host in hosts) else None
+    picture = (lanes_picture if shown.kind == "lanes" else chart)(shown) if shown else None
+    view = figure(here, spec, hosts, uid, picture)
     if not shown and (lost := unkept(here, spec)):
         here.note(line, lost, f'id="{uid}"', "missing")
     return templates.plot(view)
 
 
-def columns(here: Visit, spec: Spec) -> list[Column]:
+def columns(here: Visit, spec: PlotSpec) -> list[PlottedHost]:
     """Return every published host; raises CaptureError where a value cannot be taken or is a number nowhere."""
-    hosts = plot_data.columns(here.site, spec)
+    hosts = plot_data.plotted_hosts(here.site, spec)
     if spec.kind in CHARTS:
         for place, item in enumerate(spec.values):
-            found = [column.readings[place] for column in hosts]
-            texts = [reading.text for reading in found if reading.text]
-            if texts and not any(reading.drawn for reading in found):
+            values = [host.values[place] for host in hosts]
+            texts = [value.text for value in values if value.text]
+            if texts and not any(value.drawn for value in values):
                 said = f'{item.snippet.id} {item.name} is "{texts[0]}" and a number to draw on no host'
                 raise CaptureError(f"{said}; choose a value that is one")
     return hosts
@@ -96,7 +88,7 @@ def refuse(here: Visit, line: int, error: CaptureError) -> str:
     return templates.error(messages, sign, f"{here.page.path}:{line}" if here.page and line else "")
 
 
-def unkept(here: Visit, spec: Spec) -> str:
+def unkept(here: Visit, spec: PlotSpec) -> str:
     """Say which promise of the page no record keeps, or nothing where no host here could keep it."""
     host = here.site.default_host
     for item in spec.values:
@@ -105,49 +97,44 @@ def unkept(here: Visit, spec: Spec) -> str:
     return ""
 
 
-@functools.lru_cache(maxsize=512)
-def picture(plot: Plot) -> Picture:
-    """Draw a plot, the same one once: while a page is edited its pictures stay."""
-    width, height, parts = (lanes.lanes if plot.kind == "lanes" else bars_and_dots.chart)(plot)
-    return Picture(round(width), round(height), svg.drawn(round(width), round(height), parts))
-
-
-def figure(here: Visit, spec: Spec, hosts: list[Column], uid: str = "", drawing: Picture | None = None) -> Figure:
+def figure(
+    here: Visit, spec: PlotSpec, hosts: list[PlottedHost], uid: str = "", picture: Picture | None = None
+) -> Figure:
     """Return a plot on a page."""
     return Figure(
         uid, spec.title, plot_data.description(spec, hosts), plot_data.sources(hosts), plot_data.absences(hosts),
-        lanes_table(spec, hosts) if spec.kind == "lanes" else chart_table(here, spec, hosts), drawing,
+        lanes_table(spec, hosts) if spec.kind == "lanes" else chart_table(here, spec, hosts), picture,
     )  # fmt: skip
 
 
-def host_cell(here: Visit, spec: Spec, column: Column) -> Cell:
+def host_cell(here: Visit, spec: PlotSpec, host: PlottedHost) -> Cell:
     """Return a host's name, which leads to its record where it has one."""
     ids = (item.snippet.id for item in spec.values)
-    key = next((key for key in ids if (column.label, key) in here.site.catalogue.records), None)
-    return Cell(column.title, here.links.record(column.label, key) if key else None)
+    key = next((key for key in ids if (host.label, key) in here.site.catalogue.records), None)
+    return Cell(host.title, here.links.record(host.label, key) if key else None)
 
 
-def chart_table(here: Visit, spec: Spec, hosts: list[Column]) -> Table:
-    """Return the numbers: a row a host, a column a value."""
+def chart_table(here: Visit, spec: PlotSpec, hosts: list[PlottedHost]) -> Table:
+    """Return the numbers: a row for each host, a column for each value."""
     rows = []
-    for column in hosts:
-        cells = (Cell(reading.said, None, "" if reading.drawn else "missing") for reading in column.readings)
-        about = (host_cell(here, spec, column), Cell(column.torch or "none"), Cell(column.captured or "never"))
+    for host in hosts:
+        cells = (Cell(value.said, None, "" if value.drawn else "missing") for value in host.values)
+        about = (host_cell(here, spec, host), Cell(host.torch or "none"), Cell(host.captured or "never"))
         rows.append((*about, *cells))
     names = ("host", "torch", "captured", *(item.label for item in spec.values))
     return Table(spec.title, head(*names), tuple(rows), fixed=True)
 
 
-def lanes_table(spec: Spec, hosts: list[Column]) -> Table:
+def lanes_table(spec: PlotSpec, hosts: list[PlottedHost]) -> Table:
     """Return the steps: a row for each thing that hosts say to a value."""
     rows = []
     for place, item in enumerate(spec.values):
         alike: dict[tuple[str, str], list[str]] = {}
-        for column in hosts:
-            pairs = zip(item.results, column.results[place], strict=True)
-            results = "; ".join(f"{more.label}: {got.said}" for more, got in pairs if column.drawn)
-            name = f"{column.title} (torch {column.torch})" if column.torch else column.title
-            alike.setdefault((column.readings[place].said, results), []).append(name)
+        for host in hosts:
+            pairs = zip(item.results, host.results[place], strict=True)
+            results = "; ".join(f"{more.label}: {got.said}" for more, got in pairs if host.drawn)
+            name = f"{host.title} (torch {host.torch})" if host.torch else host.title
+            alike.setdefault((host.values[place].said, results), []).append(name)
         for (said, results), names in alike.items():
             long = (Cell(text, None, "long") for text in (said, results, "; ".join(names)))
             rows.append((Cell(item.label), *long))

@@ -10,7 +10,7 @@ Each line is `key: text`. `value:` and `result:` may stand more than once; a nam
     baseline: 1 as long as float32                 where bars begin, and what it means; on a log scale bars need one
     group: host                                    or value: what stands under one heading
 
-    lanes: A = producer, B = consumer              lanes: the lanes from above, and what they are
+    lanes: A = producer, B = consumer              lanes: the lanes from the left, and what they are
     mark: * = last use at the free                 a sign behind an operation, and what it says
     result: graphs/capture_reuse_rules once_0 = yes at once     a line under the lanes of the value before it
 """
@@ -41,22 +41,22 @@ LINE = re.compile(r"([^:]*?)\s*:\s*(.*)")
 
 
 @dataclass(frozen=True)
-class Wanted:
+class PlottedValue:
     """One named value and what the plot calls it; `results` are more of them that belong to it."""
 
     snippet: Snippet
     name: str
     label: str
-    results: tuple[Wanted, ...] = ()
+    results: tuple[PlottedValue, ...] = ()
 
 
 @dataclass(frozen=True)
-class Spec:
+class PlotSpec:
     """A fence, read. `lanes` and `marks` map a name or sign to its words."""
 
     kind: str
     title: str
-    values: tuple[Wanted, ...]
+    values: tuple[PlottedValue, ...]
     unit: str
     log: bool
     baseline: float | None
@@ -67,7 +67,7 @@ class Spec:
 
 
 @dataclass(frozen=True)
-class Line:
+class FenceLine:
     """A line of a fence: its number from the fence's opening on, its key and the rest."""
 
     number: int
@@ -75,15 +75,15 @@ class Line:
     text: str
 
 
-def read(body: str, catalogue: Catalogue) -> Spec:
+def read(body: str, catalogue: Catalogue) -> PlotSpec:
     """Read a fence; raises CaptureError with every fault, each a Problem whose line counts from the fence."""
-    lines: list[Line] = []
+    lines: list[FenceLine] = []
     faults: list[Problem] = []
     for number, text in enumerate(body.splitlines(), 1):
         if text.strip():
             match = LINE.fullmatch(text.strip())
-            lines.append(Line(number, match[1] if match else "", match[2] if match else text.strip()))
-    seen: dict[str, Line] = {}
+            lines.append(FenceLine(number, match[1] if match else "", match[2] if match else text.strip()))
+    seen: dict[str, FenceLine] = {}
     for line in lines:
         faults += shape_faults(line, seen)
         seen.setdefault(line.key, line)
@@ -110,7 +110,7 @@ def read(body: str, catalogue: Catalogue) -> Spec:
     faults += [fault(seen["mark"].number, f'mark "{sign}": one sign') for sign in marks if len(sign) != 1]
     if faults:
         raise CaptureError(*faults)
-    return Spec(
+    return PlotSpec(
         kind, seen["title"].text, values, seen["unit"].text if "unit" in seen else "", log, baseline, baseline_label,
         "group" in seen and seen["group"].text == "value",
         named(seen["lanes"].text) if "lanes" in seen else {}, marks,
@@ -122,7 +122,7 @@ def fault(number: int, message: str) -> Problem:
     return Problem("", number, message, "page")
 
 
-def shape_faults(line: Line, seen: Mapping[str, Line]) -> list[Problem]:
+def shape_faults(line: FenceLine, seen: Mapping[str, FenceLine]) -> list[Problem]:
     """Return what is wrong with a line by itself."""
     if line.key not in KEYS:
         said = f'unknown key "{line.key}"{suggestion(line.key, KEYS)}' if line.key else f'no "key: text": "{line.text}"'
@@ -136,9 +136,9 @@ def shape_faults(line: Line, seen: Mapping[str, Line]) -> list[Problem]:
     return []
 
 
-def read_values(lines: list[Line], catalogue: Catalogue, faults: list[Problem]) -> tuple[Wanted, ...]:
+def read_values(lines: list[FenceLine], catalogue: Catalogue, faults: list[Problem]) -> tuple[PlottedValue, ...]:
     """Return the values in order, each with its results."""
-    found: list[Wanted] = []
+    values: list[PlottedValue] = []
     count = 0
     for line in lines:
         if line.key not in ("value", "result") or not line.text:
@@ -147,22 +147,22 @@ def read_values(lines: list[Line], catalogue: Catalogue, faults: list[Problem]) 
         if line.key == "result" and not count:
             faults.append(fault(line.number, '"result:" belongs to the "value:" above it, and there is none'))
         try:
-            item = wanted(line.text, catalogue)
+            item = plotted_value(line.text, catalogue)
         except CaptureError as error:
             faults += [fault(line.number, str(problem)) for problem in error.problems]
             continue
         if line.key == "value":
-            if any((item.snippet.id, item.name) == (other.snippet.id, other.name) for other in found):
+            if any((item.snippet.id, item.name) == (other.snippet.id, other.name) for other in values):
                 faults.append(fault(line.number, f"{item.snippet.id} {item.name} stands here twice"))
-            found.append(item)
-        elif found:
-            found[-1] = replace(found[-1], results=(*found[-1].results, item))
+            values.append(item)
+        elif values:
+            values[-1] = replace(values[-1], results=(*values[-1].results, item))
     if count > MOST_VALUES:
         faults.append(fault(0, f"{count} values; a plot shows at most {MOST_VALUES}, so make two of it"))
-    return tuple(found)
+    return tuple(values)
 
 
-def wanted(text: str, catalogue: Catalogue) -> Wanted:
+def plotted_value(text: str, catalogue: Catalogue) -> PlottedValue:
     """Read `ID VALUE = LABEL`; raises CaptureError with the nearest id or value."""
     names, _, label = text.partition(" = ")
     if len(names.split()) != 2:
@@ -170,10 +170,10 @@ def wanted(text: str, catalogue: Catalogue) -> Wanted:
     if "@" in names:
         raise CaptureError(f'a plot shows every host; leave the host out of "{names.strip()}"')
     asked = request.inline(names, catalogue)
-    return Wanted(asked.snippet, asked.value, label.strip() or asked.value)
+    return PlottedValue(asked.snippet, asked.value, label.strip() or asked.value)
 
 
-def read_baseline(line: Line | None, faults: list[Problem]) -> tuple[float | None, str]:
+def read_baseline(line: FenceLine | None, faults: list[Problem]) -> tuple[float | None, str]:
     """Return the number and its words."""
     if line is None or not line.text:
         return None, ""
@@ -181,11 +181,11 @@ def read_baseline(line: Line | None, faults: list[Problem]) -> tuple[float | Non
     if not NUMBER.fullmatch(number) or not math.isfinite(float(number.replace(",", ""))):
         faults.append(fault(line.number, f'baseline "{number}" is no number; write "baseline: 1 as long as float32"'))
         return None, ""
-    found = float(number.replace(",", ""))
-    if found and not 1 / LARGEST <= abs(found) <= LARGEST:
+    baseline = float(number.replace(",", ""))
+    if baseline and not 1 / LARGEST <= abs(baseline) <= LARGEST:
         faults.append(fault(line.number, f'baseline "{number}" is off every scale; choose one that can be drawn'))
         return None, ""
-    return found, words.strip()
+    return baseline, words.strip()
 
 
 def named(text: str) -> dict[str, str]:
