@@ -25,10 +25,10 @@ def test_a_hook_runs_whatever_is_committed(name: str) -> None:
 
 
 def test_the_hook_with_its_own_environment_can_check_pages() -> None:
-    """It installs what the site is built with, at the same versions; builds alone draw pictures and notebooks."""
+    """It installs what the site is built with, at the same versions; builds alone draw notebooks."""
     project = tomllib.loads((REPOSITORY / "pyproject.toml").read_text("utf-8"))["project"]
     assert HOOKS["capture-check"]["language"] == "python"
     assert HOOKS["capture-check"]["additional_dependencies"] == [
-        pin for pin in project["optional-dependencies"]["site"] if not pin.startswith(("mkdocs-jupyter", "matplotlib"))
+        pin for pin in project["optional-dependencies"]["site"] if not pin.startswith("mkdocs-jupyter")
     ]
     assert "capture" in project["scripts"]
