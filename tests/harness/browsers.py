@@ -32,12 +32,10 @@ const poor = {};
 const walker = document.createTreeWalker(document.querySelector("article"), NodeFilter.SHOW_TEXT);
 while (walker.nextNode()) {
   const element = walker.currentNode.parentElement;
-  const drawn = element.closest("svg");
-  const shown = drawn ? element.matches("text") && drawn.parentElement.offsetParent : element.offsetParent;
-  if (!walker.currentNode.data.trim() || !shown || element.closest(".headerlink")) continue;
+  if (!walker.currentNode.data.trim() || !element.offsetParent || element.closest(".headerlink")) continue;
   const grounds = [];
   for (let at = element; at; at = at.parentElement) grounds.unshift(getComputedStyle(at).backgroundColor);
-  const ground = over(grounds), text = over([...grounds, getComputedStyle(element)[drawn ? "fill" : "color"]]);
+  const ground = over(grounds), text = over([...grounds, getComputedStyle(element).color]);
   const [a, b] = [light(ground), light(text)].sort((x, y) => y - x);
   const ratio = (a + 0.05) / (b + 0.05);
   const name = `${element.tagName}.${element.className} ${walker.currentNode.data.trim().slice(0, 20)}`;
