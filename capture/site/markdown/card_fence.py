@@ -12,8 +12,9 @@ from capture.site.markdown import page_in_progress
 from capture.site.markdown.page_in_progress import LOG, Visit
 from capture.site.model import request, templates
 
-# Names and blanks have the colour of all code; to mark each of them is a third of a page's elements.
-PLAIN = re.compile(r'<span class="(?:n|w)">([^<]*)</span>')
+# Names, constants, blanks and prefixes of strings have the colour of all code; marks of these would be a third of a
+# page's elements.
+PLAIN = re.compile(r'<span class="(?:fm|kc|n|sa|vm|w)">([^<]*)</span>')
 
 
 def validator(_language: str, inputs: Mapping[str, str], options: dict[str, Any], _attrs: Any, _md: Any) -> bool:

@@ -2,6 +2,7 @@
 (() => {
   "use strict";
 
+  const sheet = document.currentScript.src.replace(/\.js\b.*/, ".css");
   const CELLS = 250000; // 500 by 500 lines; beyond, lines are paired by their place
   // A number that is not part of a name, a version or an address.
   const NUMBER = /(?<![\w.])[-+]?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?(?!\.?\d)(?!\w*\d)/g;
@@ -197,6 +198,7 @@
     };
 
     const toggle = (open) => {
+      dress();
       box.hidden = !open;
       card.classList.toggle("capture--comparing", open);
       button.setAttribute("aria-expanded", String(open));
@@ -209,6 +211,8 @@
       button.focus();
     };
 
+    button.addEventListener("pointerenter", dress);
+    button.addEventListener("focus", dress);
     button.addEventListener("click", () => toggle(box.hidden));
     close.addEventListener("click", closeByHand);
     select.addEventListener("change", () => draw(select.value));
@@ -222,6 +226,12 @@
     });
     card.querySelector(".capture__acts").prepend(button);
     card.querySelector(".capture__foot").before(box);
+  };
+
+  /* The style of a comparison is fetched by the first reader who is about to ask for one. */
+  const dress = () => {
+    if (document.querySelector(`link[href="${sheet}"]`)) return;
+    document.head.append(make("link", { rel: "stylesheet", href: sheet }));
   };
 
   const begin = () => {
