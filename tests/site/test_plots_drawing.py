@@ -66,7 +66,7 @@ def test_a_picture_is_small_and_has_no_colour(tmp_path: Path, body: str) -> None
     assert {name for item in inside for name in item.attrib} <= {"class", "aria-hidden", *places}
     assert {svg.get("aria-hidden") for svg in svgs(html)} == {"true"}
     classes = {name for item in tree(html).iter() for name in item.get("class", "").split()}
-    styles = (REPOSITORY / "capture/site/theme/assets/capture.css").read_text("utf-8")
+    styles = (REPOSITORY / "capture/site/theme/assets/plots.css").read_text("utf-8")
     plain = {"capture-plot__desc", "capture-plot__key", "capture-plot__label", "capture-plot__name"}
     plain |= {"capture-plot__scale-start", "plot-below"}
     assert {name for name in classes - plain if f".{name}" not in styles} == set()
