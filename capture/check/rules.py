@@ -12,11 +12,11 @@ from pathlib import Path
 from capture import store
 from capture.check.findings import Findings
 from capture.check.merge_conflicts import check_merges
-from capture.errors import CaptureError, Problem
+from capture.errors import Problem
 from capture.exchange import json_schemas
 from capture.host import host
 from capture.host.host import LOCAL
-from capture.record import claims, privacy, record
+from capture.record import privacy, record
 from capture.record.privacy import PRIVACY_RULES, Identity
 from capture.record.record import Record
 from capture.record.state import State
@@ -214,18 +214,10 @@ def _check_claims(cat: Catalogue, states: _States) -> tuple[list[Problem], list[
         if snippet is None or item.status != "ok" or states[label, key].kind != "current":
             continue
         where = notes if label == LOCAL else problems
-        lost = claims.lost_values(snippet, item)
-        for name, words in lost.items():
-            where.append(Problem(snippet.path, snippet.place("tool", "capture", "values", name), words, "value"))
-        for claim in snippet.claims:
-            line = snippet.place("tool", "capture", "claims", claim.id)
-            try:
-                judged = claims.judge(snippet, claim, item, cat.hosts[label])
-            except CaptureError as error:
-                if str(error) not in lost.values():  # else the lost value is a problem already
-                    where.append(Problem(snippet.path, line, str(error), "claim"))
-                continue
-            if judged.verdict == "fails":
-                message = f"claim {claim.id} fails on {label}: {judged.reason}; narrow its scope, or mend the snippet"
-                where.append(Problem(snippet.path, line, message, "claim"))
+        judged = cat.judged_on(item, states)
+        where += judged.problems
+        for _, entry in judged.failing:
+            line = snippet.place("tool", "capture", "claims", entry.claim.id)
+            message = f"claim {entry.claim.id} fails on {label}: {entry.reason}; narrow its scope, or mend the snippet"
+            where.append(Problem(snippet.path, line, message, "claim"))
     return problems, notes

@@ -23,7 +23,7 @@ from capture.record.privacy import PRIVACY_RULES
 from capture.review import bundle_import
 from capture.review.bundle_import import Bundle, Taken
 from capture.run import preflight, shard
-from capture.run.preflight import read_for
+from capture.run.run_request import RunRequest, read_host
 from capture.store import catalogue
 from capture.store.catalogue import Catalogue
 
@@ -49,8 +49,9 @@ def bundle(
     book, part = handbook(context), shard.parse(share)
     if host == LOCAL:
         raise CaptureError("name the host to pack: --host LABEL; what is in local stays on this machine")
-    cat, chosen = read_for(book, host, ids or [], part)
-    names = [name for name in chosen if (host, name) in cat.records]
+    selection = read_host(RunRequest(book, tuple(ids or ()), part), host)
+    cat = selection.cat
+    names = [name for name in selection.ids if (host, name) in cat.records]
     if part and not names and not cat.problems:  # a job of a matrix for which nothing is left
         say(f"share {part} has no record of {host}; nothing is packed")
         return
@@ -58,7 +59,7 @@ def bundle(
         raise CaptureError(f"{host} has no record of what is selected; capture it first: capture run --host {host}")
     texts = {name: store.record_text(cat.records[host, name]) for name in names}
     facts = store.host_text(cat.hosts[host]) if host in cat.hosts else ""
-    require_sound(cat, host, {"host": facts, **texts})
+    _require_sound(cat, host, {"host": facts, **texts})
     path = Path(output or f"captures-{host}.tar.gz").absolute()
     if path.is_dir():
         raise CaptureError(f"--output {output}: is a folder; name a file in it")
@@ -67,13 +68,14 @@ def bundle(
     say(f"wrote {output or path.name}: {packed}; where the handbook is: capture import FILE")
 
 
-def require_sound(cat: Catalogue, label: str, texts: Mapping[str, str]) -> None:
+def _require_sound(cat: Catalogue, label: str, texts: Mapping[str, str]) -> None:
     """Raise CaptureError, or PrivacyRefused, for what would be refused elsewhere, or must not leave this machine."""
     chosen = {key: item for key, item in cat.records.items() if key[0] == label and key[1] in texts}
     problems = [*cat.problems, *rules.check_host_file(cat, label)]
     problems += rules.check_record_files(replace(cat, records=chosen))
     who = preflight.own_names()
-    problems += [found for key, text in texts.items() for found in privacy.scan(text, bundles.path_of(label, key), who)]
+    for key, text in texts.items():
+        problems += privacy.scan(text, bundles.path_of(label, key), who)
     if private := sorted({problem for problem in problems if problem.rule in PRIVACY_RULES}):
         raise PrivacyRefused(*private)
     if problems:
@@ -96,20 +98,20 @@ def import_bundles(
     came: list[Bundle] = []
     for file in files:
         one = bundle_import.read(book, file, preflight.own_names())
-        bundle_import.require_fit(one, read_here(book, one.host.label), came)
+        bundle_import.require_fit(one, _read_here(book, one.host.label), came)
         came.append(one)
     kinds = Counter[str]()
     for one in came:
         label = one.host.label
         with store.held(book, label, tell):
-            cat = read_here(book, label)
+            cat = _read_here(book, label)
             bundle_import.require_fit(one, cat, ())
             new = "" if label in cat.hosts else f"; new host{nearest(label, published(book, label))}"
             taken: list[Taken] = []
             try:
-                for found in bundle_import.settle(one, cat, accept_failure, write=not dry_run):
-                    taken.append(found)
-                    kinds[found.kind] += 1
+                for item in bundle_import.settle(one, cat, accept_failure, write=not dry_run):
+                    taken.append(item)
+                    kinds[item.kind] += 1
             except KeyboardInterrupt as error:
                 done = f"{len(taken)} of {plural(len(one.records), 'record')} of {label} done"
                 tell(f"{one.name}: interrupted: {done}; the same command goes on from here")
@@ -118,7 +120,7 @@ def import_bundles(
     raise typer.Exit(EXIT_ATTENTION if kinds.keys() - set(QUIET) else EXIT_OK)
 
 
-def read_here(book: store.Handbook, label: str) -> Catalogue:
+def _read_here(book: store.Handbook, label: str) -> Catalogue:
     """Return what is known here of a host."""
     return catalogue.read(book, labels=[label])
 
@@ -130,10 +132,10 @@ def published(book: store.Handbook, label: str) -> list[str]:
 
 def show(one: Bundle, taken: Sequence[Taken], dry_run: bool, new: str) -> None:
     """Print what became of a bundle: counts, then everything that a human must read."""
-    counts = Counter[str](found.kind for found in taken)
+    counts = Counter[str](item.kind for item in taken)
     told = ", ".join(f"{counts[kind]} {words}" for kind, words in WORDS.items() if counts[kind]) or "no record"
     say(f"{one.name}: {'would be: ' if dry_run else ''}{one.host.label}: {told}{new}")
     for kind in WORDS:
-        for found in taken:
-            if found.kind == kind and kind not in QUIET:
-                say(f"  {kind:10} {found.snippet}: {found.message}")
+        for item in taken:
+            if item.kind == kind and kind not in QUIET:
+                say(f"  {kind:10} {item.snippet}: {item.message}")

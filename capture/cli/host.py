@@ -38,32 +38,32 @@ def show(python: Python = "") -> None:
 
     Each fact with its source, each null with its reason.
     """
-    found, answers = report("this-host", python)
-    for name, value in flat(found.host).items():
+    probed, answers = report("this-host", python)
+    for name, value in flat(probed.host).items():
         if name in ("schema", "label"):
             continue
-        source = found.sources.get(name) or ("derived" if value is not None else "")
-        reason = found.host.reasons.get(name, "")
+        source = probed.sources.get(name) or ("derived" if value is not None else "")
+        reason = probed.host.reasons.get(name, "")
         shown = "null" if value is None else as_text(value)
         origin = f"no value: {reason}" if value is None and reason else source
         say(f"{name:24} {shown}    ({origin})" if origin else f"{name:24} {shown}")
     say("\nin each record, since it may move:")
-    environment = plain_data.encode(facts.environment(found.host, answers, ()))
+    environment = plain_data.encode(facts.environment(probed.host, answers, ()))
     for name, value in environment.items():
-        reason = null_reason(name, found, answers) if value is None else ""
+        reason = null_reason(name, probed, answers) if value is None else ""
         shown = f"null    (no value: {reason})" if reason else as_text(value)
         say(f"{name:24} {shown}")
 
 
-def null_reason(name: str, found: facts.HostReport, answers: TorchFacts) -> str:
+def null_reason(name: str, probed: facts.HostReport, answers: TorchFacts) -> str:
     """Say why a field of a record's environment is null."""
     if name == "torch":
         return answers.torch_error or "not installed"
     if name == "cuda_build":
         return "torch was not built for CUDA"
-    if name == "driver" and not found.host.accelerators:
+    if name == "driver" and not probed.host.accelerators:
         return "no accelerator that torch can use"
-    known = found.host.reasons.get(name) or answers.errors.get(name) or answers.errors.get(f"torch.{name}")
+    known = probed.host.reasons.get(name) or answers.errors.get(name) or answers.errors.get(f"torch.{name}")
     return known or "this host tells nothing"
 
 
@@ -125,8 +125,8 @@ def init(
 @app.command("doctor")
 def doctor(python: Python = "") -> None:
     """Name each probe that failed, why, and what would make it work."""
-    found, answers = report("this-host", python)
-    problems = facts.diagnose(found, answers)
+    probed, answers = report("this-host", python)
+    problems = facts.diagnose(probed, answers)
     for name, reason, remedy in problems:
         say(f"{name}: {reason}; {remedy}")
     if problems:

@@ -2,26 +2,23 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
+from contextlib import AbstractContextManager
 from typing import Annotated
 
 import typer
 
-from capture import store
-from capture.cli.context import complain, handbook, say, tell
-from capture.cli.progress import follow
-from capture.cli.report import judged_claims, summary
-from capture.cli.run_fleet import Asked, run_fleet
-from capture.cli.run_outcome import exit_code, interrupted, prepare_host, show_plan
-from capture.errors import EXIT_INVALID, EXIT_OK, CaptureError
+from capture.cli.context import handbook, tell
+from capture.cli.run_fleet import run_fleet
+from capture.cli.run_protocol import carry_out
 from capture.host.host import LOCAL
-from capture.host.probe.interpreter import reading, this_interpreter
-from capture.run import runner, shard
-from capture.run.engine.selection import Engines, choice
-from capture.run.measure import PATIENCE
-from capture.run.preflight import Decision, decide
-from capture.store.catalogue import Catalogue
+from capture.host.probe.interpreter import asking, this_interpreter
+from capture.run import shard
+from capture.run.engine.selection import Choice, choice
+from capture.run.host_run import Executor
+from capture.run.local_run import due_by_record, local_executor
+from capture.run.measure import PATIENCE, Options
+from capture.run.run_request import RunRequest, read_hosts
 
 CPUS = min(4, os.cpu_count() or 1)
 HELP = {
@@ -64,66 +61,28 @@ def run(
     Exit code 0: nothing to read. 1: something changed, failed, was refused, or a claim broke. 2: invalid usage or
     data. 3: refused for privacy. 130: interrupted; what was finished is stored.
     """
-    book = handbook(context)
-    asked = Asked(book, ids or [], shard.parse(share))
+    request = RunRequest(handbook(context), tuple(ids or ()), shard.parse(share), force)
     if fleet:
         source = context.get_parameter_source("jobs")
         side_by_side = jobs if source and source.name == "COMMANDLINE" else FLEET_JOBS
-        options = runner.Options(side_by_side, runs, accept_failure, accept_noise)
-        code = run_fleet(asked, fleet, host, python, choice(engine), force, dry_run, options)
-        raise typer.Exit(code)
-    results: list[runner.Result] = []
-    with contextlib.ExitStack() as stack:
-        read = stack.enter_context(reading(python or this_interpreter()))
-        cat, chosen = asked.read(host)
-        complain(cat.problems)
-        if asked.share:
-            say(summary.share_line(asked.share, len(chosen)))
-        engines = Engines(choice(engine), [cat.snippets[name] for name in chosen], tell)
-        stack.callback(engines.close)
-        if not dry_run:
-            engines.warm(python or this_interpreter(), [name for name in chosen if force or is_due(cat, host, name)])
-        decision = decide(cat, chosen, host, read, force, engines.facts)
-        if dry_run:
-            show_plan(decision, host)
-            raise typer.Exit(EXIT_INVALID if cat.problems else EXIT_OK)
-        if decision.prepared is not None:
-            with store.held(book, host, tell) as waited:
-                if waited:  # what the other run captured is current now
-                    cat, chosen = asked.read(host)
-                    decision = decide(cat, chosen, host, read, force, engines.facts)
-                if decision.prepared is not None:
-                    prepare_host(decision, cat, host)
-                    patience = LOCAL_PATIENCE if host == LOCAL else PATIENCE
-                    options = runner.Options(jobs, runs, accept_failure, accept_noise, patience, engines.execute)
-                    results = execute(decision, options)
-                    cat, _ = asked.read(host)  # a damaged record is whole again once it is captured
-        if decision.prepared is None and chosen:
-            current = "every record this host can make is current"
-            say(f"nothing to execute: {current if decision.plan.current else 'this host lacks what the snippets need'}")
-    judged = judged_claims.on_host(cat, host, chosen)
-    for line in summary.run_summary(decision.plan, results, host, judged.failing):
-        say(line)
-    complain(judged.problems)
-    if decision.broken:
-        raise CaptureError(f"torch fails to import in this interpreter: {decision.broken}; mend the installation")
-    raise typer.Exit(exit_code(decision.plan, results, judged, bool(force and ids), bool(cat.problems)))
+        options = Options(side_by_side, runs, accept_failure, accept_noise)
+        code = run_fleet(request, fleet, host, python, choice(engine), options, dry_run)
+    else:
+        patience = LOCAL_PATIENCE if host == LOCAL else PATIENCE
+        options = Options(jobs, runs, accept_failure, accept_noise, patience)
+        code = _run_here(request, host, python, choice(engine), options, dry_run)
+    raise typer.Exit(code)
 
 
-def is_due(cat: Catalogue, label: str, name: str) -> bool:
-    """Tell whether a snippet will be executed if this host can, as far as its record alone says."""
-    item = cat.records.get((label, name))
-    return item is None or item.source_sha256 != cat.snippets[name].digest
+def _run_here(request: RunRequest, host: str, python: str, engine: Choice, options: Options, dry_run: bool) -> int:
+    """Capture on this machine under a label and return the exit code."""
+    path = python or this_interpreter()
+    with asking(path) as ask:  # which starts up while the handbook is read
+        reading = read_hosts(request, [host])
+        selection = reading.of_host(host)
+        due = [] if dry_run else due_by_record(selection, request.force)
 
+        def opened() -> AbstractContextManager[Executor]:
+            return local_executor(selection, (path, ask), engine, options, due, tell)
 
-def execute(decision: Decision, options: runner.Options) -> list[runner.Result]:
-    """Run the plan and return what became of it; Ctrl-C ends it cleanly."""
-    prepared, steps = decision.prepared, decision.plan.steps
-    assert prepared is not None
-    results, whole = follow(
-        lambda stop, started: runner.run(prepared, steps, options, stop, started),
-        len(steps), "capturing", summary.passing_line,
-    )  # fmt: skip
-    if not whole:
-        interrupted(len(results), len(steps))
-    return results
+        return carry_out(reading, selection, opened, dry_run)

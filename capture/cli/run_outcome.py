@@ -1,4 +1,4 @@
-"""What a run here and one on a fleet have in common: showing a plan, writing a host's facts, the exit code."""
+"""What is said of a host's part of a run: its plan, its facts where they are new, and how it ended."""
 
 from __future__ import annotations
 
@@ -9,33 +9,33 @@ from typing import NoReturn
 import typer
 
 from capture import store
-from capture.cli.context import say, tell
+from capture.cli.context import complain, say, tell
 from capture.cli.progress import EXIT_INTERRUPTED
 from capture.cli.report import summary
-from capture.cli.report.judged_claims import Judged
 from capture.errors import EXIT_ATTENTION, EXIT_INVALID, EXIT_OK, EXIT_PRIVACY, CaptureError, nearest
 from capture.host.host import LOCAL, Host, also_known
-from capture.record.claims import Judgement
-from capture.run import plan, runner
-from capture.run.plan import Plan
-from capture.run.preflight import Decision, keep_host
-from capture.store.catalogue import Catalogue
+from capture.record.claims import JudgedClaims
+from capture.run import plan
+from capture.run.host_run import HostRun
+from capture.run.preflight import keep_host
+from capture.run.run_request import HostSelection
+from capture.run.runner import RunResult
 
 
-def show_plan(decision: Decision, label: str) -> None:
-    """Print what a run would execute and why."""
-    for step in decision.plan.steps:
+def show_plan(run: HostRun) -> None:
+    """Print what a run would execute on a host and why."""
+    for step in run.plan.steps:
         say(f"would execute {step.snippet.id}: {step.why}")
-    for line in summary.plan_summary(decision.plan, label):
+    for line in summary.plan_summary(run.plan, run.label):
         say(line)
 
 
-def prepare_host(decision: Decision, cat: Catalogue, label: str) -> None:
+def prepare_host(run: HostRun) -> None:
     """Write the host's facts where they are new; say so, since it is a file to commit."""
-    assert decision.prepared is not None
-    book, here = decision.prepared.book, decision.prepared.host
+    assert run.decision.prepared is not None, "something is to be executed"
+    book, here, label = run.request.book, run.decision.prepared.host, run.label
     store.sweep(book, label)
-    known = cat.hosts.get(label)
+    known = run.selection.cat.hosts.get(label)
     if known is None or known.label != label or (label == LOCAL and known != here):
         keep_host(book, here)
         if label != LOCAL:
@@ -53,27 +53,54 @@ def twins(book: store.Handbook, here: Host) -> str:
     return also_known(here, filter(None, others))
 
 
+def nothing_to_execute(runs: Sequence[HostRun]) -> str:
+    """Say why a run has nothing to do on any of its hosts."""
+    one = len(runs) == 1
+    if any(run.plan.current for run in runs):
+        who = "this host" if one else "these hosts"
+        return f"nothing to execute: every record {who} can make is current"
+    return f"nothing to execute: {'this host lacks' if one else 'these hosts lack'} what the snippets need"
+
+
 def interrupted(count: int, total: int) -> NoReturn:
     """Say how far a run came, and end it."""
     tell(f"interrupted: {count} of {total} finished and stored; the same command goes on from here")
     raise typer.Exit(EXIT_INTERRUPTED)
 
 
-def exit_code(found: Plan, results: Sequence[runner.Result], judged: Judged, named: bool, faulty: bool) -> int:
-    """Return how a run ends; `named` where it was asked for by name and with force, `faulty` where a file is faulty."""
-    code = attention(found, results, judged.failing)
-    if code == EXIT_PRIVACY:
-        return code
-    if faulty or judged.problems:
-        return EXIT_INVALID
-    return EXIT_ATTENTION if named and found.unmet else code  # the summary names what stands in the way
+def conclude(run: HostRun, end: HostSelection, results: Sequence[RunResult], remote: bool) -> int:
+    """Print what became of a host, of which `end` was read after the run, and return its exit code."""
+    judged = end.cat.judged(end.ids)
+    for line in summary.run_summary(run.plan, results, run.label, judged.failing):
+        say(line)
+    complain(judged.problems)
+    if run.decision.broken:
+        complain([torch_broken(run.decision.broken, run.label if remote else "")])
+    faulty = bool(end.problems or judged.problems or run.decision.broken)
+    return exit_code(run, results, judged, faulty)
 
 
-def attention(found: Plan, results: Sequence[runner.Result], failing: Sequence[tuple[str, Judgement]]) -> int:
-    """Return the exit code for what happened, where no file is faulty."""
+def torch_broken(why: str, label: str = "") -> str:
+    """Say that torch is installed and fails to import: in this machine's interpreter, or on a named host of a fleet."""
+    where = f"{label}: torch fails to import there" if label else "torch fails to import in this interpreter"
+    return f"{where}: {why}; mend the installation"
+
+
+def exit_code(run: HostRun, results: Sequence[RunResult], judged: JudgedClaims, faulty: bool) -> int:
+    """Return how a run ends on one host; `faulty` where a file, or its torch, has to be mended first."""
     if any(result.kind == "private" for result in results):
         return EXIT_PRIVACY
+    if faulty:
+        return EXIT_INVALID
+    if run.request.force and run.request.patterns and run.plan.unmet:
+        return EXIT_ATTENTION  # asked for by name; the summary names what stands in the way
     unsettled = any(result.kind in summary.ATTENTION for result in results)
-    failed_before = any(item.status != "ok" for item in found.current)
+    failed_before = any(item.status != "ok" for item in run.plan.current)
     # A whole handbook that waits for torch is something to read; another version or package is an unmet gate.
-    return EXIT_ATTENTION if unsettled or failed_before or failing or plan.lacks_torch(found) else EXIT_OK
+    attention = unsettled or failed_before or judged.failing or plan.lacks_torch(run.plan)
+    return EXIT_ATTENTION if attention else EXIT_OK
+
+
+def worst(code: int) -> int:
+    """Order exit codes: what is refused for privacy is told above all."""
+    return (EXIT_OK, EXIT_ATTENTION, EXIT_INVALID, EXIT_PRIVACY).index(code)

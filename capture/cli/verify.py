@@ -12,12 +12,15 @@ from capture.cli.context import complain, handbook, say, stdout, tell
 from capture.cli.progress import EXIT_INTERRUPTED, follow
 from capture.cli.report import summary, verified
 from capture.cli.run import CPUS, HELP
-from capture.errors import EXIT_ATTENTION, EXIT_INVALID, EXIT_OK, CaptureError, suggestion
-from capture.host.probe.interpreter import reading, this_interpreter
+from capture.cli.run_outcome import torch_broken
+from capture.errors import EXIT_ATTENTION, EXIT_INVALID, EXIT_OK, CaptureError, Problem, suggestion
+from capture.host.probe.interpreter import asking, this_interpreter
 from capture.record import verification
 from capture.run import shard, verifier, verify_plan
 from capture.run.engine.selection import Engines
-from capture.run.preflight import read_for
+from capture.run.run_request import RunRequest, read_host
+from capture.run.verifier import Done
+from capture.run.verify_plan import VerifyDecision
 from capture.site.model import site
 
 
@@ -39,39 +42,45 @@ def verify(
     Exit code 0: all that was executed was reproduced, or nothing could be. 1: something differs. 2: invalid usage or
     data. 130: interrupted.
     """
-    book, part = handbook(context), shard.parse(share)
+    book = handbook(context)
+    request = RunRequest(book, tuple(ids or ()), shard.parse(share))
     label = label_of(book, against)
-    with contextlib.ExitStack() as stack:
-        read = stack.enter_context(reading(python or this_interpreter()))
-        cat, chosen = read_for(book, label, ids or [], part)
-        if part:
-            tell(summary.share_line(part, len(chosen)))
-        reasons = verify_plan.candidates(cat, label, chosen)
-        problems = [*cat.problems, *verify_plan.edited(cat, label, chosen)]
-        complain(problems)
-        due = [name for name, why in reasons.items() if not why]
-        engines = Engines("auto", [cat.snippets[name] for name in due], tell)
-        stack.callback(engines.close)
-        engines.warm(python or this_interpreter(), due)
-        decision = verify_plan.decide(cat, label, reasons, read, engines.facts)
-        results, whole = follow(
-            lambda stop, started: verifier.run(decision, jobs, engines.execute, stop, started),
-            len(decision.tasks), "verifying", verified.passing_line,
-        )  # fmt: skip
-    if not whole:
-        tell(f"interrupted: {len(results)} of {len(decision.tasks)} compared")
-        raise typer.Exit(EXIT_INTERRUPTED)
-    found = verifier.document(decision, [done.result for done in results], label)
+    decision, results, problems = compared(request, label, python or this_interpreter(), jobs)
+    document = verifier.document(decision, [done.result for done in results], label)
     if as_json:
-        stdout().out(verification.text(found))
-    for line in verified.lines(found, len(results)):
+        stdout().out(verification.text(document))
+    for line in verified.lines(document, len(results)):
         (tell if as_json else say)(line)
     if decision.broken:
-        raise CaptureError(f"torch fails to import in this interpreter: {decision.broken}; mend the installation")
+        raise CaptureError(torch_broken(decision.broken))
     if problems:
         raise typer.Exit(EXIT_INVALID)
     differs = any(done.result.outcome == "differs" for done in results)
     raise typer.Exit(EXIT_ATTENTION if differs else EXIT_OK)
+
+
+def compared(
+    request: RunRequest, label: str, python: str, jobs: int
+) -> tuple[VerifyDecision, list[Done], tuple[Problem, ...]]:
+    """Execute again what can be reproduced here of a host's records; return what became of it, and faulty files."""
+    with asking(python) as ask:
+        selection = read_host(request, label)
+        if request.share:
+            tell(summary.share_line(request.share, len(selection.ids)))
+        reasons = verify_plan.candidates(selection)
+        complain(problems := (*selection.problems, *verify_plan.edited(selection)))
+        due = [name for name, why in reasons.items() if not why]
+        with contextlib.closing(Engines("auto", [selection.cat.snippets[name] for name in due], tell)) as engines:
+            engines.warm(python, due)
+            decision = verify_plan.decide(selection, reasons, ask, engines.facts)
+            results, whole = follow(
+                lambda stop, started: verifier.run(decision, jobs, engines.execute, stop, started),
+                len(decision.tasks), "verifying", verified.passing_line,
+            )  # fmt: skip
+    if not whole:
+        tell(f"interrupted: {len(results)} of {len(decision.tasks)} compared")
+        raise typer.Exit(EXIT_INTERRUPTED)
+    return decision, results, problems
 
 
 def label_of(book: store.Handbook, against: str) -> str:

@@ -17,7 +17,6 @@ from capture.record.claims import Judgement
 from capture.record.record import Record, build
 from capture.record.state import State
 from capture.snippet.snippet import Snippet
-from capture.store import catalogue
 from capture.store.catalogue import Catalogue
 
 
@@ -38,20 +37,9 @@ def of(cat: Catalogue) -> Dataset:
         verdicts=tuple(
             VerdictRow(key, judged.claim.id, judged.host, judged.verdict, _reason_of(judged))
             for key in ids
-            for item in cat.of_snippet(key)
-            for judged in _judgements(cat, item, states[item.host, key])
+            for judged in cat.judgements(key, states)
         ),
     )
-
-
-def _judgements(cat: Catalogue, item: Record, known: State) -> Iterator[Judgement]:
-    """Yield a record's claims as judged; one that its header cannot judge is the author's to mend, and not judged."""
-    snippet, reason = cat.snippets[item.snippet], catalogue.unjudged(item, known)
-    for claim in snippet.claims:
-        try:
-            yield claims.judge(snippet, claim, item, cat.hosts[item.host], reason)
-        except CaptureError as error:
-            yield Judgement(claim, item.host, "not judged", str(error))
 
 
 def _reason_of(judged: Judgement) -> str | None:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from capture.errors import CaptureError, suggestion
+from capture.errors import CaptureError, Problem, suggestion
 from capture.host.host import Host
 from capture.record import record
 from capture.record.record import Record
@@ -39,12 +39,29 @@ class Value:
 
 @dataclass(frozen=True)
 class Judgement:
-    """A claim on one host: the verdict and, where it needs one, the reason."""
+    """A claim on one host: the verdict and, where it needs one, the reason.
+
+    `faulty` is true of one that is not judged since its header cannot be evaluated there.
+    """
 
     claim: Claim
     host: str
     verdict: Verdict
     reason: str
+    faulty: bool = False
+
+
+@dataclass(frozen=True)
+class JudgedClaims:
+    """Claims judged on records, each with the id of its snippet, and what the headers have to mend, each told once."""
+
+    entries: tuple[tuple[str, Judgement], ...] = ()
+    problems: tuple[Problem, ...] = ()
+
+    @property
+    def failing(self) -> tuple[tuple[str, Judgement], ...]:
+        """The claims that do not hold."""
+        return tuple((key, entry) for key, entry in self.entries if entry.verdict == "fails")
 
 
 def value(snippet: Snippet, name: str, item: Record) -> Value:
@@ -148,6 +165,37 @@ def judge(snippet: Snippet, claim: Claim, item: Record, host: Host, reason_not: 
     return Judgement(
         claim, item.host, "holds" if held else "fails", claim.holds.text if held else _broken(claim, numbers)
     )
+
+
+def judge_record(snippet: Snippet, item: Record, host: Host, reason_not: str = "") -> JudgedClaims:
+    """Judge every claim on one record; the one policy for what a header gets wrong.
+
+    A value that cannot be read and an expression that fails are a problem each, at their place in the header and told
+    once however many claims ask; their claims are not judged. `reason_not` says why the record cannot be judged.
+    """
+    lost = {} if reason_not else lost_values(snippet, item)
+    problems = [
+        Problem(snippet.path, snippet.place("tool", "capture", "values", name), words, "value")
+        for name, words in lost.items()
+    ]
+    entries = []
+    for claim in snippet.claims:
+        try:
+            entry = judge(snippet, claim, item, host, reason_not)
+        except CaptureError as error:
+            entry = Judgement(claim, item.host, "not judged", str(error), faulty=True)
+            if entry.reason not in lost.values():
+                line = snippet.place("tool", "capture", "claims", claim.id)
+                problems.append(Problem(snippet.path, line, entry.reason, "claim"))
+        entries.append((snippet.id, entry))
+    return JudgedClaims(tuple(entries), tuple(problems))
+
+
+def together(parts: Iterable[JudgedClaims]) -> JudgedClaims:
+    """Return the claims of several records as one, with each problem once."""
+    every = list(parts)
+    problems = dict.fromkeys(problem for part in every for problem in part.problems)
+    return JudgedClaims(tuple(entry for part in every for entry in part.entries), tuple(problems))
 
 
 def _why_null(fact: str, known: Mapping[str, claim_syntax.Scalar | None], host: Host) -> str:

@@ -7,12 +7,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from capture import store
-from capture.errors import CaptureError, Problem
+from capture.errors import Problem
 from capture.host.host import LOCAL
-from capture.record import claims
 from capture.record.privacy import PRIVACY_RULES
 from capture.record.state import State
-from capture.store.catalogue import Catalogue, unjudged
+from capture.store.catalogue import Catalogue
 
 RecordKey = tuple[str, str]  # the label of a host and the id of a snippet
 _States = Mapping[RecordKey, State]
@@ -93,25 +92,17 @@ def may_have_changed(compared: ComparedStates, key: RecordKey) -> bool:
 
 
 def broken_claims(cat: Catalogue, key: RecordKey, states: _States) -> dict[str, str]:
-    """Return the claims that fail on one record, in words by their ids; a claim fails whose value is not found."""
-    snippet, item = cat.snippets.get(key[1]), cat.records.get(key)
-    if snippet is None or item is None or unjudged(item, states[key]):
-        return {}
-    broken = {}
-    for claim in snippet.claims:
-        try:
-            judged = claims.judge(snippet, claim, item, cat.hosts[key[0]])
-        except CaptureError as error:
-            broken[claim.id] = str(error)
-            continue
-        if judged.verdict == "fails":
-            broken[claim.id] = f"claim {claim.id} ({claim.says}): {judged.reason}"
-    return broken
+    """Return the claims that fail on one record, in words by their ids; a value that is not found breaks its claim."""
+    item = cat.records.get(key)
+    return {
+        entry.claim.id: entry.reason if entry.faulty else f"claim {entry.claim.id} ({entry.claim.says}): {entry.reason}"
+        for _, entry in (cat.judged_on(item, states).entries if item else ())
+        if entry.faulty or entry.verdict == "fails"
+    }
 
 
 def lost_values_in_words(cat: Catalogue, key: RecordKey, states: _States) -> list[str]:
-    """Return in words the snippet's values that are not found in the output of one record."""
-    snippet, item = cat.snippets.get(key[1]), cat.records.get(key)
-    if snippet is None or item is None or unjudged(item, states[key]):
-        return []
-    return list(claims.lost_values(snippet, item).values())
+    """Return the named values that the output of one record no longer holds, in words."""
+    item = cat.records.get(key)
+    problems = cat.judged_on(item, states).problems if item else ()
+    return [problem.message for problem in problems if problem.rule == "value"]

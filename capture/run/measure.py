@@ -29,7 +29,7 @@ PATIENCE = 20.0  # seconds to wait for a busy machine to become quiet
 Engine = Callable[[Snippet, Request, threading.Event], Outcome]
 
 
-def fresh_engine(snippet: Snippet, request: Request, stop: threading.Event) -> Outcome:
+def _fresh_engine(snippet: Snippet, request: Request, stop: threading.Event) -> Outcome:
     """Execute in a new interpreter."""
     return fresh.execute(request, stop)
 
@@ -43,7 +43,7 @@ class Options:
     accept_failure: bool = False
     accept_noise: bool = False
     patience: float = PATIENCE
-    engine: Engine = fresh_engine
+    engine: Engine = _fresh_engine
 
 
 class Interrupted(Exception):
@@ -71,7 +71,7 @@ class Repetition:
 def measure(prepared: Prepared, snippet: Snippet, options: Options, stop: threading.Event) -> tuple[Record, float]:
     """Execute a snippet as often as its kind asks and return the record that stands for it."""
     if snippet.timing:
-        return measure_timing(prepared, snippet, options, stop)
+        return _measure_timing(prepared, snippet, options, stop)
     outcomes, records = [], []
     for _ in range(options.runs or DETERMINISTIC_RUNS):
         outcome = execute(prepared, snippet, options.engine, stop)
@@ -94,7 +94,7 @@ def measure(prepared: Prepared, snippet: Snippet, options: Options, stop: thread
     return replace(kept, runs=Runs(len(records), agree=agree)), seconds
 
 
-def measure_timing(
+def _measure_timing(
     prepared: Prepared, snippet: Snippet, options: Options, stop: threading.Event
 ) -> tuple[Record, float]:
     """Execute a timing snippet until its last executions agree, and return the one with their median value."""
@@ -111,28 +111,28 @@ def measure_timing(
     done: list[Repetition] = []
     seconds = 0.0
     while len(done) < most:
-        watched = gpus.read()
-        before = quietness.read()
+        watched = gpus.read_counters()
+        before = quietness.read_counters()
         outcome = execute(prepared, snippet, options.engine, stop)
-        found, noise = quietness.judge(before, quietness.read(), load, gpus.since(watched))
-        found = replace(found, cores=cpu_conditions.pinning(prepared.host.cpu.core_types))
+        conditions, noise = quietness.judge(before, quietness.read_counters(), load, gpus.since(watched))
+        conditions = replace(conditions, cores=cpu_conditions.pinning(prepared.host.cpu.core_types))
         seconds += outcome.seconds
         item = record_assembly.record(prepared, snippet, outcome)
         if item.status != "ok":
-            return replace(item, runs=Runs(len(done) + 1), conditions=found), seconds
-        done.append(Repetition(key_number(snippet, item, outcome), item, found, noise))
+            return replace(item, runs=Runs(len(done) + 1), conditions=conditions), seconds
+        done.append(Repetition(_key_number(snippet, item, outcome), item, conditions, noise))
         last = done[-least:]
-        if len(last) == least and not varies(snippet, last) and (options.accept_noise or not middle(last).noise):
+        if len(last) == least and not _varies(snippet, last) and (options.accept_noise or not middle(last).noise):
             return stored(snippet, last, len(done)), seconds
-    noise = middle(done).noise or varies(snippet, done)
+    noise = middle(done).noise or _varies(snippet, done)
     if noise and not options.accept_noise:
         raise Refused(f"noisy timing: {noise}; quieten the host, or take it marked with --accept-noise", seconds)
     return stored(snippet, done, len(done)), seconds
 
 
-def varies(snippet: Snippet, done: Sequence[Repetition]) -> str:
+def _varies(snippet: Snippet, done: Sequence[Repetition]) -> str:
     """Say how much the first ratio value of these executions varies where that is too much, else nothing."""
-    name, spread, limit = next(iter(snippet.compare.ratio), None), spread_of(done), snippet.compare.spread
+    name, spread, limit = next(iter(snippet.compare.ratio), None), _spread_of(done), snippet.compare.spread
     if name is None or spread <= limit:
         return ""
     return f"{name} varied by a factor of {spread:.2f} over {len(done)} executions (limit {limit:g})"
@@ -143,7 +143,7 @@ def middle(done: Sequence[Repetition]) -> Repetition:
     return sorted(done, key=lambda one: one.number)[(len(done) - 1) // 2]
 
 
-def spread_of(done: Sequence[Repetition]) -> float:
+def _spread_of(done: Sequence[Repetition]) -> float:
     """Return max/min of the numbers."""
     return agreement.spread([one.number for one in done])
 
@@ -153,13 +153,13 @@ def stored(snippet: Snippet, done: Sequence[Repetition], count: int) -> Record:
 
     It is marked where it was disturbed or they do not agree.
     """
-    kept, spread = middle(done), spread_of(done)
+    kept, spread = middle(done), _spread_of(done)
     told = round(spread, 2) if snippet.compare.ratio and len(done) > 1 and math.isfinite(spread) else None
-    busy = True if kept.noise or varies(snippet, done) else None
+    busy = True if kept.noise or _varies(snippet, done) else None
     return replace(kept.record, runs=Runs(count, spread=told), conditions=replace(kept.conditions, busy=busy))
 
 
-def key_number(snippet: Snippet, item: Record, outcome: Outcome) -> float:
+def _key_number(snippet: Snippet, item: Record, outcome: Outcome) -> float:
     """Return the number by which repetitions of a timing snippet are compared: its first ratio value, or seconds."""
     name = next(iter(snippet.compare.ratio), None)
     if name is None:

@@ -24,7 +24,7 @@ BUILD_KIND = re.compile(r"\+(cpu|cu|rocm|xpu)")  # in the local part of a versio
 
 
 @dataclass(frozen=True)
-class Step:
+class RunStep:
     """One snippet to capture and the reason in words."""
 
     snippet: Snippet
@@ -35,7 +35,7 @@ class Step:
 class Plan:
     """What to execute, what is current, and what this host cannot run, with the reasons."""
 
-    steps: tuple[Step, ...]
+    steps: tuple[RunStep, ...]
     current: tuple[Record, ...]
     unmet: Mapping[str, tuple[str, ...]]
 
@@ -111,14 +111,14 @@ def unmet_software(snippet: Snippet, interpreter: Interpreter) -> tuple[str, ...
     ]
     if not satisfies(interpreter.version, snippet.requires_python):
         lacking.append(f"needs Python {snippet.requires_python}, found {interpreter.version}")
-    known = {f"module:{name}": found for name, found in interpreter.modules.items()}
+    known = {f"module:{name}": there for name, there in interpreter.modules.items()}
     lacking += [state.gate_words(gate) for gate in unmet_gates(snippet, known) if "module:" in gate]
     return tuple(lacking)
 
 
-def lacks_torch(found: Plan) -> bool:
+def lacks_torch(planned: Plan) -> bool:
     """Tell whether a snippet waits for torch to be installed at all; another version is an ordinary unmet pin."""
-    reasons = [reason for reasons in found.unmet.values() for reason in reasons]
+    reasons = [reason for reasons in planned.unmet.values() for reason in reasons]
     return any(reason.endswith(NOT_INSTALLED) and TORCH.match(reason) for reason in reasons)
 
 
@@ -143,10 +143,10 @@ def make(
         if not lacking and wanted:
             if gates is None or any(gate.removeprefix("!") not in gates for gate in wanted):
                 return None
-            known = {**gates, **{f"module:{name}": found for name, found in interpreter.modules.items()}}
+            known = {**gates, **{f"module:{name}": there for name, there in interpreter.modules.items()}}
             lacking = tuple(state.gate_words(gate) for gate in unmet_gates(snippet, known))
         if lacking:
             unmet[snippet.id] = lacking
         else:
-            steps.append(Step(snippet, why))
+            steps.append(RunStep(snippet, why))
     return Plan(tuple(steps), tuple(current), unmet)

@@ -12,7 +12,7 @@ from capture.host.probe import facts
 from capture.record import text_rules
 from capture.record.record import SCHEMA, Elision, Record, Runs
 from capture.run.engine import contract
-from capture.run.engine.contract import Outcome, Request, Stream
+from capture.run.engine.contract import CapturedStream, Outcome, Request
 from capture.run.preflight import Prepared
 from capture.snippet.snippet import Snippet
 
@@ -72,22 +72,22 @@ def places(prepared: Prepared, outcome: Outcome) -> text_rules.Places:
     interpreter = prepared.interpreter
     system = tempfile.gettempdir()
     return text_rules.Places(
-        work=with_targets(outcome.work),
-        temporary=with_targets(f"{outcome.temporary}/tmp", outcome.temporary, system),
-        home=with_targets(outcome.home, *prepared.homes),
-        libraries=with_targets(*interpreter.libraries),
+        work=_with_targets(outcome.work),
+        temporary=_with_targets(f"{outcome.temporary}/tmp", outcome.temporary, system),
+        home=_with_targets(outcome.home, *prepared.homes),
+        libraries=_with_targets(*interpreter.libraries),
         # A prefix such as /usr holds more than Python; only deep ones name this installation.
-        python=with_targets(*(path for path in interpreter.prefixes if len(Path(path).parts) > 3)),
+        python=_with_targets(*(path for path in interpreter.prefixes if len(Path(path).parts) > 3)),
         user=prepared.user,
     )
 
 
-def with_targets(*folders: str) -> tuple[str, ...]:
+def _with_targets(*folders: str) -> tuple[str, ...]:
     """Return folders together with what they resolve to (macOS keeps /tmp behind a link)."""
     return text_rules.with_real_paths(*folders, *(str(Path(folder).resolve()) for folder in folders if folder))
 
 
-def joined(stream: Stream) -> bytes:
+def joined(stream: CapturedStream) -> bytes:
     """Return head and tail with a line between them that counts what is left out."""
     if not stream.left_out:
         return stream.head + stream.tail
@@ -104,7 +104,7 @@ def compiles(source: str) -> bool:
     return True
 
 
-def place_words(item: Record) -> str:
+def _place_words(item: Record) -> str:
     """Return ` at name.py:5`, the line of the snippet where it stood, or nothing where no report tells."""
     name = re.escape(item.snippet.split("/")[1])
     found = re.search(rf'^ *File "({name}\.py)", line (\d+)', item.diagnostics or "", re.MULTILINE)
@@ -116,9 +116,9 @@ def failure_words(item: Record) -> str:
     last = item.stderr.strip().splitlines()[-1:] or ["no error output"]
     match item.status:
         case "crashed":
-            return f"crashed{place_words(item)}: ended by {item.signal}; {last[0][:120]}"
+            return f"crashed{_place_words(item)}: ended by {item.signal}; {last[0][:120]}"
         case "timeout":
-            return f"timeout: reached its time limit{place_words(item)}; raise it in the header, or do less"
+            return f"timeout: reached its time limit{_place_words(item)}; raise it in the header, or do less"
         case "output_limit":
             return "output_limit: printed more than 64 MiB"
         case "out_of_memory":

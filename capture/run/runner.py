@@ -16,19 +16,19 @@ from capture.record.record import Record, sealed
 from capture.run import record_assembly
 from capture.run.engine import fresh, process_family
 from capture.run.measure import BUSY, Interrupted, Options, Refused, measure
-from capture.run.plan import Step
+from capture.run.plan import RunStep
 from capture.run.preflight import Prepared
 from capture.snippet.snippet import Snippet
 
-__all__ = ["Interrupted", "Options", "Result", "run"]
+__all__ = ["Interrupted", "Options", "RunResult", "run"]
 
 Task = TypeVar("Task")
 Found = TypeVar("Found")
-Kind = Literal["captured", "changed", "unchanged", "failed", "kept", "refused", "private"]
+ResultKind = Literal["captured", "changed", "unchanged", "failed", "kept", "refused", "private"]
 
 
 @dataclass(frozen=True)
-class Result:
+class RunResult:
     """What became of one snippet.
 
     `captured`: new record; `changed`: it says something else than before; `unchanged`: it says the same, the file is
@@ -36,7 +36,7 @@ class Result:
     """
 
     snippet: str
-    kind: Kind
+    kind: ResultKind
     message: str
     seconds: float
     record: Record | None = None
@@ -44,11 +44,11 @@ class Result:
 
 def run(
     prepared: Prepared,
-    steps: tuple[Step, ...],
+    steps: tuple[RunStep, ...],
     options: Options,
     stop: threading.Event,
     started: Callable[[str], None],
-) -> Generator[Result, None, None]:
+) -> Generator[RunResult, None, None]:
     """Execute the steps and yield each result once its record is stored.
 
     Deterministic snippets run side by side, timing snippets alone after them. Setting `stop` ends what runs.
@@ -60,11 +60,11 @@ def run(
 
     patient = options
 
-    def one(step: Step, how: Options) -> Result:
+    def one(step: RunStep, how: Options) -> RunResult:
         if stop.is_set():
             raise Interrupted
         started(step.snippet.id)
-        return attempt(prepared, step.snippet, how, stop)
+        return _attempt(prepared, step.snippet, how, stop)
 
     yield from side_by_side(partial(one, how=options), together, options.jobs, stop)
     for step in alone:  # one after the other: whoever takes the results computes as well
@@ -82,10 +82,10 @@ def side_by_side(
     A single one runs in a thread as well: a signal interrupts the waiting main thread, never a half-done execution.
     """
     with concurrent.futures.ThreadPoolExecutor(max_workers=max(1, jobs)) as pool:
-        yield from results_of([pool.submit(do, task) for task in tasks], stop)
+        yield from _results_of([pool.submit(do, task) for task in tasks], stop)
 
 
-def results_of(pending: Iterable[concurrent.futures.Future[Found]], stop: threading.Event) -> Iterator[Found]:
+def _results_of(pending: Iterable[concurrent.futures.Future[Found]], stop: threading.Event) -> Iterator[Found]:
     """Yield each result as it comes."""
     waiting = set(pending)
     try:
@@ -102,18 +102,18 @@ def results_of(pending: Iterable[concurrent.futures.Future[Found]], stop: thread
         raise
 
 
-def attempt(prepared: Prepared, snippet: Snippet, options: Options, stop: threading.Event) -> Result:
+def _attempt(prepared: Prepared, snippet: Snippet, options: Options, stop: threading.Event) -> RunResult:
     """Capture one snippet and store the record, unless that would lose or leak something."""
     try:
         record, seconds = measure(prepared, snippet, options, stop)
         return keep(prepared, snippet, record, seconds, options)
     except PrivacyRefused as error:
-        return Result(snippet.id, "private", "; ".join(map(str, error.problems)), 0.0)
+        return RunResult(snippet.id, "private", "; ".join(map(str, error.problems)), 0.0)
     except Refused as error:
-        return Result(snippet.id, "refused", str(error), error.seconds)
+        return RunResult(snippet.id, "refused", str(error), error.seconds)
 
 
-def keep(prepared: Prepared, snippet: Snippet, item: Record, seconds: float, options: Options) -> Result:
+def keep(prepared: Prepared, snippet: Snippet, item: Record, seconds: float, options: Options) -> RunResult:
     """Store a record, unless the old one says the same or a failure would replace a good one."""
     item = sealed(item)
     require_clean(prepared.book, item, prepared.identity)
@@ -121,7 +121,7 @@ def keep(prepared: Prepared, snippet: Snippet, item: Record, seconds: float, opt
     failure = "" if item.status == "ok" else record_assembly.failure_words(item)
     if old is not None:
         if failure and old.status == "ok" and not options.accept_failure:
-            return Result(
+            return RunResult(
                 snippet.id,
                 "kept",
                 f"{failure}; the good record stays (--accept-failure replaces it)",
@@ -129,18 +129,18 @@ def keep(prepared: Prepared, snippet: Snippet, item: Record, seconds: float, opt
                 item,
             )
         if says_the_same(snippet, old, item):
-            return Result(snippet.id, "failed" if failure else "unchanged", failure, seconds, old)
+            return RunResult(snippet.id, "failed" if failure else "unchanged", failure, seconds, old)
     store.write_record(prepared.book, item)
     if failure:
-        return Result(snippet.id, "failed", failure, seconds, item)
+        return RunResult(snippet.id, "failed", failure, seconds, item)
     mark = "marked as taken on a busy host" if busy(item) else ""
     if old is None:
-        return Result(snippet.id, "captured", mark, seconds, item)
+        return RunResult(snippet.id, "captured", mark, seconds, item)
     change = agreement.classify(snippet, old, item)
     if change.same:
         same = "says the same; its source, environment or conditions are new"
-        return Result(snippet.id, "captured", mark or same, seconds, item)
-    return Result(snippet.id, "changed", f"{change.kind}: {change.detail}", seconds, item)
+        return RunResult(snippet.id, "captured", mark or same, seconds, item)
+    return RunResult(snippet.id, "changed", f"{change.kind}: {change.detail}", seconds, item)
 
 
 def require_clean(book: store.Handbook, item: Record, who: privacy.Identity) -> None:

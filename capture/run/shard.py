@@ -41,8 +41,8 @@ def parse(text: str) -> Shard | None:
     """Return the share that `K/N` names, or None for no text; raises CaptureError for anything else."""
     if not text:
         return None
-    found = re.fullmatch(r"([0-9]{1,4})/([0-9]{1,4})", text)
-    number, count = (int(found[1]), int(found[2])) if found else (0, 0)
+    match = re.fullmatch(r"([0-9]{1,4})/([0-9]{1,4})", text)
+    number, count = (int(match[1]), int(match[2])) if match else (0, 0)
     if not 1 <= number <= count <= MOST:
         raise CaptureError(f"--shard {text}: use K/N with K from 1 to N, such as 2/4; N is at most {MOST:,}")
     return Shard(number, count)
@@ -56,16 +56,16 @@ def part(shard: Shard | None, snippets: Iterable[Snippet]) -> set[str]:
 
 def shares(snippets: Iterable[Snippet], count: int) -> list[list[str]]:
     """Return the ids of every share, by the rule above."""
-    ordered = sorted(snippets, key=lambda item: (-cost(item), rank(item.id, 0)))
-    limit = room(sum(map(cost, ordered)), count)
-    loads, found = [0] * count, [list[str]() for _ in range(count)]
+    ordered = sorted(snippets, key=lambda item: (-cost(item), _rank(item.id, 0)))
+    limit = _room(sum(map(cost, ordered)), count)
+    loads, parts = [0] * count, [list[str]() for _ in range(count)]
     for item in ordered:
-        ranked = sorted(range(count), key=lambda number: rank(item.id, number + 1))
+        ranked = sorted(range(count), key=lambda number: _rank(item.id, number + 1))
         fitting = [number for number in ranked if loads[number] + cost(item) <= limit]
         chosen = fitting[0] if fitting else min(ranked, key=loads.__getitem__)
         loads[chosen] += cost(item)
-        found[chosen].append(item.id)
-    return found
+        parts[chosen].append(item.id)
+    return parts
 
 
 def cost(snippet: Snippet) -> int:
@@ -73,13 +73,13 @@ def cost(snippet: Snippet) -> int:
     return max(1, int(min(snippet.timeout, LONGEST))) * (ALONE if snippet.timing else BESIDE)
 
 
-def room(total: int, count: int) -> int:
+def _room(total: int, count: int) -> int:
     """Return how much a share may hold, in whole numbers, so that every machine computes the same."""
     even = max(1, total * 21 // (20 * count))
     step = max(1, (1 << even.bit_length() - 1) // 8)
     return (even + step - 1) // step * step
 
 
-def rank(snippet_id: str, number: int) -> bytes:
+def _rank(snippet_id: str, number: int) -> bytes:
     """Return what orders the shares for a snippet, as if by lot but for ever."""
     return hashlib.sha256(f"{snippet_id} {number}".encode()).digest()

@@ -19,7 +19,7 @@ from capture.run import record_assembly, runner
 from capture.run.engine import fresh, process_family
 from capture.run.measure import Engine, Interrupted, execute
 from capture.run.preflight import Prepared
-from capture.run.verify_plan import Decision, Task
+from capture.run.verify_plan import VerifyDecision, VerifyTask
 
 DEVICES = ("cuda", "rocm", "mps", "xpu", "xla")
 # What else may explain another text; torch is the same, and the name of the system explains little.
@@ -35,68 +35,68 @@ class Done:
 
 
 def run(
-    decision: Decision, jobs: int, engine: Engine, stop: threading.Event, started: Callable[[str], None]
+    decision: VerifyDecision, jobs: int, engine: Engine, stop: threading.Event, started: Callable[[str], None]
 ) -> Generator[Done, None, None]:
     """Execute side by side and yield each comparison as it comes. Setting `stop` ends what runs."""
     process_family.end_abandoned()
     fresh.remove_abandoned()
 
-    def one(task: Task, prepared: Prepared) -> Done:
+    def one(task: VerifyTask, prepared: Prepared) -> Done:
         if stop.is_set():
             raise Interrupted
         started(task.snippet.id)
-        return attempt(prepared, task, engine, stop)
+        return _attempt(prepared, task, engine, stop)
 
     yield from runner.side_by_side(partial(one, prepared=decision.prepared), decision.tasks, jobs, stop)
 
 
-def attempt(prepared: Prepared, task: Task, engine: Engine, stop: threading.Event) -> Done:
+def _attempt(prepared: Prepared, task: VerifyTask, engine: Engine, stop: threading.Event) -> Done:
     """Execute once, since the record itself is the other execution, and compare."""
     outcome = execute(prepared, task.snippet, engine, stop)
-    found = record_assembly.record(prepared, task.snippet, outcome)
-    return Done(compared(task, found, prepared.identity), outcome.seconds)
+    again = record_assembly.record(prepared, task.snippet, outcome)
+    return Done(compared(task, again, prepared.identity), outcome.seconds)
 
 
-def compared(task: Task, found: Record, who: privacy.Identity) -> Result:
+def compared(task: VerifyTask, again: Record, who: privacy.Identity) -> Result:
     """Judge a new execution by the snippet's compare policy.
 
     Where it differs beside a device that only one of both hosts has, nothing is said about the record.
     """
     known = task.record
     told = partial(Result, task.snippet.id, known.host, known.content_sha256)
-    change = agreement.classify(task.snippet, known, found)
+    change = agreement.classify(task.snippet, known, again)
     if change.same:
         return told("reproduced", change.kind, change.detail)
-    detail = "; ".join([difference(change, found, who), *moved(known, found)])
-    if apart := devices_apart(known, found):
+    detail = "; ".join([difference(change, again, who), *moved(known, again)])
+    if apart := _devices_apart(known, again):
         return told("skipped", None, f"not comparable: {', '.join(apart)}; {detail}")
     return told("differs", change.kind, detail)
 
 
-def devices_apart(known: Record, found: Record) -> list[str]:
+def _devices_apart(known: Record, again: Record) -> list[str]:
     """Name each device that only one of both hosts has."""
-    there, here = known.environment.gates, found.environment.gates
+    there, here = known.environment.gates, again.environment.gates
     words = {True: "captured with {0}, run without it", False: "captured without {0}, run with it"}
     return [
         words[there[name]].format(name) for name in DEVICES if name in there and there[name] != here.get(name, False)
     ]
 
 
-def difference(change: agreement.Change, found: Record, who: privacy.Identity) -> str:
+def difference(change: agreement.Change, again: Record, who: privacy.Identity) -> str:
     """Say what differs, with the last words of a failure; what must not be published is named by its rule only."""
     try:
         for name in ("stdout", "stderr"):
-            privacy.require_clean(getattr(found, name), name, who)
+            privacy.require_clean(getattr(again, name), name, who)
     except PrivacyRefused as error:
         return f"the new output cannot be shown: {'; '.join(map(str, error.problems))}"
-    if found.status != "ok":
-        return f"{change.detail}: {record_assembly.failure_words(found)}"
+    if again.status != "ok":
+        return f"{change.detail}: {record_assembly.failure_words(again)}"
     return change.detail
 
 
-def moved(known: Record, found: Record) -> list[str]:
+def moved(known: Record, again: Record) -> list[str]:
     """Name what else of the environment is another one, as `python 3.11.7 -> 3.13.1`."""
-    there, here = (plain_data.encode(item.environment) for item in (known, found))
+    there, here = (plain_data.encode(item.environment) for item in (known, again))
     parts = [words for name in EXPLAINING for words in changed(name, there[name], here[name])]
     return [f"run with another {', another '.join(parts)}"] if parts else []
 
@@ -109,7 +109,7 @@ def changed(name: str, before: Any, after: Any) -> list[str]:
     return [] if before == after else [f"{name} ({before or 'none'} -> {after or 'none'})"]
 
 
-def document(decision: Decision, results: Sequence[Result], label: str) -> Verification:
+def document(decision: VerifyDecision, results: Sequence[Result], label: str) -> Verification:
     """Return the verification that pages are built with."""
     prepared = decision.prepared
     here = facts.environment(prepared.host, prepared.facts, ())

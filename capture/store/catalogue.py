@@ -59,14 +59,26 @@ class Catalogue:
                     result[label, snippet_id] = state.of_record(None, self.records[owner, snippet_id], latest)
         return result
 
+    def judged_on(self, item: Record, states: Mapping[tuple[str, str], state.State]) -> claims.JudgedClaims:
+        """Judge every claim on one record, as `claims.judge_record` does; nothing where its snippet cannot be read."""
+        snippet = self.snippets.get(item.snippet)
+        if snippet is None:
+            return claims.JudgedClaims()
+        reason = unjudged(item, states[item.host, item.snippet])
+        return claims.judge_record(snippet, item, self.hosts[item.host], reason)
+
+    def judged(
+        self, ids: Iterable[str], states: Mapping[tuple[str, str], state.State] | None = None
+    ) -> claims.JudgedClaims:
+        """Judge every claim of some snippets on every host that has a record."""
+        known = self.states() if states is None else states
+        return claims.together(
+            self.judged_on(item, known) for snippet_id in ids for item in self.of_snippet(snippet_id)
+        )
+
     def judgements(self, snippet_id: str, states: Mapping[tuple[str, str], state.State]) -> list[claims.Judgement]:
-        """Judge every claim of a snippet on every host that has a record; raises CaptureError for a faulty header."""
-        snippet = self.snippets[snippet_id]
-        result = []
-        for item in self.of_snippet(snippet_id):
-            reason = unjudged(item, states[item.host, snippet_id])
-            result += [claims.judge(snippet, claim, item, self.hosts[item.host], reason) for claim in snippet.claims]
-        return result
+        """Judge every claim of a snippet on every host that has a record."""
+        return [entry for _, entry in self.judged([snippet_id], states).entries]
 
 
 def unjudged(item: Record, known: state.State) -> str:

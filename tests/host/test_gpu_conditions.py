@@ -96,7 +96,7 @@ def test_old_driver_is_asked_for_less(monkeypatch: pytest.MonkeyPatch) -> None:
     unknown = ('Field "clocks_event_reasons.active" is not a valid field to query.\n', None)
     asked = answering(monkeypatch, [unknown, unknown, (L4, None), ("", None), (L4, None), ("77\n", None)])
     gpus = Gpus(True)
-    before = gpus.read()
+    before = gpus.read_counters()
     text, noise = gpus.since(before)
     assert before == GpuReading((Gpu(210, 2040, 37, 1, None),), 0)
     assert (text, noise) == ("GPU at 210 of 2040 MHz, 1 other process", "1 other process on the GPU (limit 0)")
@@ -115,9 +115,9 @@ def test_nothing_is_started_in_vain(monkeypatch: pytest.MonkeyPatch) -> None:
     asked = answering(monkeypatch, [("", "timed out after 5 s")])
     for usable in (False, True):
         gpus = Gpus(usable)
-        assert [gpus.noise(), gpus.read(), gpus.since(None)] == ["", None, (None, "")]
+        assert [gpus.noise(), gpus.read_counters(), gpus.since(None)] == ["", None, (None, "")]
         assert len(asked) == usable
     if sys.platform != "win32":
         monkeypatch.setattr(gpu_conditions, "DEVICES", ("/nonexistent",))
-        assert Gpus(True).read() is None
+        assert Gpus(True).read_counters() is None
         assert len(asked) == 1

@@ -14,18 +14,18 @@ from harness.handbooks import record
 
 from capture.host.environment import Conditions
 from capture.host.probe import cpu_conditions, quietness
-from capture.host.probe.quietness import Reading
+from capture.host.probe.quietness import CpuCounters
 from capture.record.state import State
 from capture.site.card.result import facts
 
 # Two CPUs during ten seconds, as /proc/stat and os.times() counted them.
-START = Reading(wall=1000.0, busy=500.0, steal=2.0, total=2000.0, own=40.0, cpus=2, throttles=7)
+START = CpuCounters(wall=1000.0, busy=500.0, steal=2.0, total=2000.0, own=40.0, cpus=2, throttles=7)
 linux = pytest.mark.skipif(sys.platform != "linux", reason="Linux only")
 
 
-def after(own: float, others: float, steal: float = 0.0, cpus: int = 2, throttles: int | None = 7) -> Reading:
+def after(own: float, others: float, steal: float = 0.0, cpus: int = 2, throttles: int | None = 7) -> CpuCounters:
     """Return the counters ten seconds later, in which so many CPU seconds were spent."""
-    return Reading(1010.0, 500.0 + own + others, 2.0 + steal, 2020.0, 40.0 + own, cpus, throttles)
+    return CpuCounters(1010.0, 500.0 + own + others, 2.0 + steal, 2020.0, 40.0 + own, cpus, throttles)
 
 
 def test_own_work_is_not_foreign() -> None:
@@ -89,18 +89,18 @@ def test_conditions_are_shown() -> None:
 
 def test_counters_that_stand_still_or_run_back() -> None:
     """A clock that did not move, and counters that were reset, give zero, never an error or a negative share."""
-    for later in (START, Reading(1000.0, 0.0, 0.0, 0.0, 0.0), Reading(1001.0, 0.0, 0.0, 0.0, 50.0)):
+    for later in (START, CpuCounters(1000.0, 0.0, 0.0, 0.0, 0.0), CpuCounters(1001.0, 0.0, 0.0, 0.0, 50.0)):
         found, _ = quietness.judge(START, later, None)
         assert found.foreign_cpu >= 0 and found.steal is not None and found.steal >= 0
 
 
 def test_readings_of_this_machine() -> None:
     """The counters of the machine under test go forward, and its own work is counted as its own."""
-    before = quietness.read()
+    before = quietness.read_counters()
     end = time.process_time() + 0.1
     while time.process_time() < end:
         pass
-    later = quietness.read()
+    later = quietness.read_counters()
     assert later.wall > before.wall and later.total >= before.total
     assert 0.05 < later.own - before.own < 5
 
@@ -108,7 +108,7 @@ def test_readings_of_this_machine() -> None:
 def test_wait_ends_when_it_is_quiet(monkeypatch: pytest.MonkeyPatch) -> None:
     """A busy moment is waited out; a quiet machine costs one look."""
     readings = iter([START, after(1.0, 9.0), START, after(1.0, 0.0)])
-    monkeypatch.setattr(quietness, "read", lambda: next(readings))
+    monkeypatch.setattr(quietness, "read_counters", lambda: next(readings))
     assert quietness.wait_until_quiet(60.0, window=0.0) == ""
     assert next(readings, None) is None
 
@@ -116,7 +116,7 @@ def test_wait_ends_when_it_is_quiet(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_wait_ends_with_its_patience_or_a_stop(monkeypatch: pytest.MonkeyPatch) -> None:
     """A machine that stays busy gives the reason after the patience; a stop ends the wait at once."""
     states = iter([START, after(1.0, 9.0)] * 100)
-    monkeypatch.setattr(quietness, "read", lambda: next(states))
+    monkeypatch.setattr(quietness, "read_counters", lambda: next(states))
     assert "0.90 CPUs busy" in quietness.wait_until_quiet(0.02, window=0.01)
     stop = threading.Event()
     stop.set()
@@ -159,7 +159,7 @@ def test_neighbours_on_other_cpus_are_no_noise() -> None:
     allowed = os.sched_getaffinity(0)
     try:
         os.sched_setaffinity(0, {min(allowed)})
-        assert quietness.read().cpus == 1
+        assert quietness.read_counters().cpus == 1
     finally:
         os.sched_setaffinity(0, allowed)
 

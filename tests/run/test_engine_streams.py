@@ -10,15 +10,15 @@ from hypothesis import strategies as st
 
 from capture.run import record_assembly
 from capture.run.engine import streams
-from capture.run.engine.contract import KEPT, Stream
+from capture.run.engine.contract import KEPT, CapturedStream
 
 
-def stored(folder: Path, data: bytes) -> Stream:
+def stored(folder: Path, data: bytes) -> CapturedStream:
     """Write bytes as a captured stream and read it."""
     path = folder / "stream"
     path.write_bytes(data)
     with path.open("rb") as file:
-        return streams.read(file)
+        return streams.read_stream(file)
 
 
 @pytest.mark.parametrize("size", [0, 1, KEPT - 1, KEPT])

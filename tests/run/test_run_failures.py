@@ -154,7 +154,7 @@ def test_claim_without_its_value_is_told_after_the_summary(project: Project) -> 
     result = project.run()
     assert result.code == 2
     assert "local: 2 captured" in result.out
-    assert "snippets/demo/case.py:10: value" in result.err and "matches nothing" in result.err
+    assert "snippets/demo/case.py:11: value" in result.err and "matches nothing" in result.err
     assert project.records() == ["demo/case", "demo/other"]
 
 

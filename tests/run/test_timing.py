@@ -20,34 +20,34 @@ from harness.project import Project
 from capture.cli.report import summary
 from capture.host.environment import Conditions
 from capture.host.probe import cpu_conditions, quietness
-from capture.host.probe.quietness import Reading
+from capture.host.probe.quietness import CpuCounters
 from capture.record.record import Runs
 from capture.run import measure, runner
-from capture.run.engine.contract import Outcome, Request, Stream
-from capture.run.plan import Step
-from capture.run.runner import Options, Result
+from capture.run.engine.contract import CapturedStream, Outcome, Request
+from capture.run.plan import RunStep
+from capture.run.runner import Options, RunResult
 from capture.site.card import result
 
 RATIO = {"values": {"slowdown": r"slowdown ([\d.]+|-|\w+)x"}, "compare": {"ratio": {"slowdown": 2.0}, "spread": 1.25}}
 CALM = Conditions(load_before=0.1, foreign_cpu=0.0, steal=0.0, governor=None)
-QUIET = Reading(wall=0.0, busy=0.0, steal=0.0, total=0.0, own=0.0)
+QUIET = CpuCounters(wall=0.0, busy=0.0, steal=0.0, total=0.0, own=0.0)
 
 
 @pytest.fixture
 def quiet(monkeypatch: pytest.MonkeyPatch) -> None:
     """Make the machine quiet, whatever else it does."""
-    monkeypatch.setattr(quietness, "read", lambda: QUIET)
+    monkeypatch.setattr(quietness, "read_counters", lambda: QUIET)
 
 
 def printed(text: str, code: int = 0) -> Outcome:
     """Return an execution that printed a text."""
-    stream, empty = Stream(text.encode(), b"", len(text)), Stream(b"", b"", 0)
+    stream, empty = CapturedStream(text.encode(), b"", len(text)), CapturedStream(b"", b"", 0)
     return Outcome(code, None, stream, empty, "", 0, 0.5, 0.5, 0, "/x/work", "/x/home", "/x")
 
 
 def take(
     root: Path, monkeypatch: pytest.MonkeyPatch, values: Iterable[str], options: Options | None = None
-) -> tuple[Result, int]:
+) -> tuple[RunResult, int]:
     """Capture a timing snippet whose executions print these values; return the result and how many there were."""
     outcomes = [printed(f"slowdown {value}x\n") for value in values]
     left = iter(outcomes)
@@ -57,7 +57,7 @@ def take(
 
     monkeypatch.setattr(measure.fresh, "execute", execute)
     snippet = written(root, "print()", timing=True, **RATIO)
-    step = Step(snippet, "not captured yet")
+    step = RunStep(snippet, "not captured yet")
     (result,) = runner.run(prepared(root), (step,), options or Options(), threading.Event(), lambda name: None)
     return result, len(outcomes) - len(list(left))
 
@@ -125,7 +125,7 @@ def test_gpu_in_use_is_noise(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ac
         def __init__(self, usable: bool) -> None:
             asked.append(usable)
 
-        def read(self) -> None:
+        def read_counters(self) -> None:
             """Tell nothing before."""
 
         def noise(self) -> str:
@@ -175,7 +175,7 @@ def test_failure_ends_the_repetitions(tmp_path: Path, monkeypatch: pytest.Monkey
     """An execution that fails is not tried again six times."""
     calls = iter([printed("slowdown 7x\n"), printed("slowdown 7x\n", code=1)])
     monkeypatch.setattr(measure.fresh, "execute", lambda request, stop: next(calls))
-    step = Step(written(tmp_path, "print()", timing=True, **RATIO), "")
+    step = RunStep(written(tmp_path, "print()", timing=True, **RATIO), "")
     (result,) = runner.run(prepared(tmp_path), (step,), Options(), threading.Event(), lambda name: None)
     assert (result.kind, next(calls, None)) == ("failed", None)
 
@@ -194,7 +194,7 @@ def busy_neighbour() -> Iterator[None]:
 def test_busy_neighbour_is_noticed(tmp_path: Path) -> None:
     """Beside a process that computes, a timing is refused; accepted, it is marked and its conditions are stored."""
     snippet = written(tmp_path, "import time\ntime.sleep(0.2)\nprint('slowdown 7x')", timing=True, **RATIO)
-    steps = (Step(snippet, ""),)
+    steps = (RunStep(snippet, ""),)
     with busy_neighbour():
         options = Options(patience=0.1)
         (refused,) = runner.run(prepared(tmp_path), steps, options, threading.Event(), lambda name: None)
@@ -230,7 +230,7 @@ def test_a_busy_machine_is_waited_for_once(tmp_path: Path, monkeypatch: pytest.M
     project = Project(tmp_path)
     for name in ("a", "b", "c"):
         project.snippet(f"demo/{name}", "print()", timing=True)
-    steps = tuple(Step(project.parsed(f"demo/{name}"), "") for name in ("a", "b", "c"))
+    steps = tuple(RunStep(project.parsed(f"demo/{name}"), "") for name in ("a", "b", "c"))
     results = list(runner.run(prepared(tmp_path), steps, Options(), threading.Event(), lambda name: None))
     assert [result.kind for result in results] == ["refused"] * 3
     assert waits == [measure.PATIENCE, 0.0, 0.0]
@@ -296,8 +296,8 @@ def test_a_timing_of_a_hybrid_host_is_recorded_so(tmp_path: Path, monkeypatch: p
 def test_refusals_alike_are_told_once() -> None:
     """Of several whose reasons differ in numbers alone one is told in full, and the others are named."""
     said = "busy host: other processes kept {} CPUs busy (limit 0.25)"
-    results = [Result(f"x/{name}", "refused", said.format(name / 10), 20.0) for name in range(3)]
-    results.append(Result("x/other", "refused", "its repetitions disagree", 1.0))
+    results = [RunResult(f"x/{name}", "refused", said.format(name / 10), 20.0) for name in range(3)]
+    results.append(RunResult("x/other", "refused", "its repetitions disagree", 1.0))
     lines = summary.refusal_lines(results)
     assert len(lines) == 3
     assert lines[0].endswith(f"x/0 (20.0 s): {said.format(0.0)}")

@@ -7,7 +7,6 @@ from rich.table import Table
 from rich.text import Text
 
 from capture import characters
-from capture.cli.report import judged_claims
 from capture.record.record import Record
 from capture.store.catalogue import Catalogue
 
@@ -41,7 +40,7 @@ def snippet_on_hosts(cat: Catalogue, key: str, width: int) -> RenderableType:
         body = grid
     else:
         body = Group(*(Group(head, text, Text("")) for head, text in zip(heads, bodies, strict=True)))
-    judged = judged_claims.judge_snippet(cat, key, states)
+    judged = cat.judged([key], states)
     claims = [
         _visible(f"{entry.verdict:11} {entry.host}: {entry.claim.says} ({entry.reason})") for _, entry in judged.entries
     ]

@@ -6,7 +6,6 @@ from typing import Any
 
 from rich.table import Table
 
-from capture.cli.report import judged_claims
 from capture.errors import Problem
 from capture.store.catalogue import Catalogue
 
@@ -29,7 +28,7 @@ def rows(cat: Catalogue) -> list[dict[str, Any]]:
     for key in sorted({snippet_id for _, snippet_id in states} | set(cat.snippets)):
         snippet = cat.snippets.get(key)
         broken: dict[str, list[str]] = {}
-        for _, entry in judged_claims.judge_snippet(cat, key, states).failing if snippet else ():
+        for _, entry in cat.judged([key], states).failing if snippet else ():
             broken.setdefault(entry.host, []).append(entry.claim.id)
         hosts = {}
         for label in cat.hosts:
@@ -49,10 +48,9 @@ def rows(cat: Catalogue) -> list[dict[str, Any]]:
     return entries
 
 
-def claim_problems(cat: Catalogue) -> list[Problem]:
-    """Return the problems for which claims cannot be judged."""
-    states = cat.states()
-    return [problem for key in cat.snippets for problem in judged_claims.judge_snippet(cat, key, states).problems]
+def claim_problems(cat: Catalogue) -> tuple[Problem, ...]:
+    """Return what keeps claims from being judged."""
+    return cat.judged(cat.snippets).problems
 
 
 def table(cat: Catalogue) -> Table:

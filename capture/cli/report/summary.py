@@ -11,7 +11,7 @@ from capture.host.host import run_option
 from capture.record import claims
 from capture.run import plan
 from capture.run.plan import Plan
-from capture.run.runner import Result
+from capture.run.runner import RunResult
 from capture.run.shard import Shard
 
 # The kinds of results that somebody must read, worst first, with the words of the summary.
@@ -26,12 +26,12 @@ _NUMBER_IN_REASON = re.compile(r"\d[\d.,]*")
 _QUIET = {"captured": "captured", "unchanged": "unchanged"}  # the kinds that nobody needs to read
 
 
-def _line(result: Result) -> str:
+def _line(result: RunResult) -> str:
     """Return the line of a result in the summary, with its message."""
     return f"{passing_line(result)}: {result.message}" if result.message else passing_line(result)
 
 
-def passing_line(result: Result) -> str:
+def passing_line(result: RunResult) -> str:
     """Return the line of a result as it comes, without its message, which the summary gives."""
     words = {**ATTENTION, **_QUIET}[result.kind]
     return f"{words:10} {result.snippet} ({result.seconds:.1f} s)"
@@ -57,7 +57,7 @@ def _counts_line(done: str, planned: Plan, label: str) -> str:
 
 
 def run_summary(
-    planned: Plan, results: Sequence[Result], label: str, broken: Sequence[tuple[str, claims.Judgement]]
+    planned: Plan, results: Sequence[RunResult], label: str, broken: Sequence[tuple[str, claims.Judgement]]
 ) -> list[str]:
     """Return the lines that end a run on one host: counts, then all that somebody must read.
 
@@ -79,9 +79,9 @@ def run_summary(
     return lines
 
 
-def refusal_lines(results: Sequence[Result]) -> list[str]:
+def refusal_lines(results: Sequence[RunResult]) -> list[str]:
     """Return lines about refusals; of those whose reasons differ in numbers alone, only the first gives its reason."""
-    alike: dict[str, list[Result]] = {}
+    alike: dict[str, list[RunResult]] = {}
     for result in results:
         alike.setdefault(_NUMBER_IN_REASON.sub("", result.message) or result.snippet, []).append(result)
     lines = []

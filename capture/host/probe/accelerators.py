@@ -48,7 +48,7 @@ def parse_nvidia_smi(text: str) -> tuple[tuple[Accelerator, ...], str | None, st
     Returns equal devices counted, the driver version, and why there are none. `compute_cap` may be missing:
     drivers before 510 do not know it. `[N/A]` and the like, as on a MIG slice, are null.
     """
-    found: list[Accelerator] = []
+    devices: list[Accelerator] = []
     driver = None
     for line in text.splitlines():
         cells = [cell.strip() for cell in line.split(",")]
@@ -58,11 +58,11 @@ def parse_nvidia_smi(text: str) -> tuple[tuple[Accelerator, ...], str | None, st
         driver = cells[1]
         memory = re.fullmatch(r"([0-9]{1,9}) MiB", cells[2])
         capability = cells[3] if len(cells) > 3 and re.fullmatch(r"[0-9]{1,2}\.[0-9]", cells[3]) else None
-        found.append(Accelerator("cuda", name, int(memory[1]) if memory else None, capability, 1))
-    return grouped(found), driver, None if found else smi_problem(text)
+        devices.append(Accelerator("cuda", name, int(memory[1]) if memory else None, capability, 1))
+    return _grouped(devices), driver, None if devices else _smi_problem(text)
 
 
-def smi_problem(text: str) -> str:
+def _smi_problem(text: str) -> str:
     """Return in a few words of ours why nvidia-smi listed nothing."""
     lower = text.lower()
     for sign, words in (
@@ -89,7 +89,7 @@ def parse_rocm_smi(text: str) -> tuple[tuple[Accelerator, ...], str | None, str 
         data = None
     if not isinstance(data, dict):
         return (), None, "it printed nothing that can be read" if text.strip() else "it printed nothing"
-    found = []
+    devices = []
     for key, card in data.items():
         if not re.fullmatch(r"card\d+", str(key)) or not isinstance(card, dict):
             continue
@@ -99,15 +99,15 @@ def parse_rocm_smi(text: str) -> tuple[tuple[Accelerator, ...], str | None, str 
         memory = int(total[0]) >> 20 if total else None
         name = clean(facts.get("card series")) or clean(facts.get("card model")) or "AMD GPU"
         capability = gfx if re.fullmatch(r"gfx[0-9a-f]+", gfx) else None
-        found.append(Accelerator("rocm", name, memory, capability, 1))
+        devices.append(Accelerator("rocm", name, memory, capability, 1))
     system = data.get("system")
     driver = clean(str(system.get("Driver version", ""))) if isinstance(system, dict) else None
-    return grouped(found), driver, None if found else "no devices were found"
+    return _grouped(devices), driver, None if devices else "no devices were found"
 
 
-def grouped(found: Sequence[Accelerator]) -> tuple[Accelerator, ...]:
+def _grouped(devices: Sequence[Accelerator]) -> tuple[Accelerator, ...]:
     """Return equal devices once, with their count, in the order of the first of each."""
-    return tuple(replace(one, count=found.count(one)) for one in dict.fromkeys(found))
+    return tuple(replace(one, count=devices.count(one)) for one in dict.fromkeys(devices))
 
 
 def read_accelerators(seen: tuple[Accelerator, ...], gates: Mapping[str, bool]) -> AcceleratorReading:
@@ -123,7 +123,7 @@ def read_accelerators(seen: tuple[Accelerator, ...], gates: Mapping[str, bool]) 
         if listed and gates.get(listed[0].kind):
             return AcceleratorReading(listed, memory_reasons(listed), {"accelerators": tool})
         if listed:
-            problems.append(f"{tool} lists {in_words(listed)}, which this torch cannot use")
+            problems.append(f"{tool} lists {_in_words(listed)}, which this torch cannot use")
         elif problem:
             problems.append(f"{tool}: {problem}")
     reasons = {"accelerators": "; ".join(problems)} if problems else {}
@@ -134,21 +134,21 @@ def read_driver(accelerators: tuple[Accelerator, ...]) -> tuple[str | None, str 
     """Return the version of the driver behind the accelerators, and why there is none; null without any."""
     kinds = {one.kind for one in accelerators}
     if "cuda" in kinds:
-        version = parse_nvidia_version(read(NVIDIA_VERSION))
+        version = parse_nvidia_version(text_of(NVIDIA_VERSION))
         if version is not None:  # the kernel's own file cannot hang
             return version, None
         _, version, problem = nvidia_smi()
         return version, None if version else problem or "nvidia-smi is not on PATH"
     if "rocm" in kinds:
-        version = clean(read(AMD_VERSION))
+        version = clean(text_of(AMD_VERSION))
         return version, None if version else f"{NOT_APPLICABLE}: amdgpu is the kernel's own"
     return None, None
 
 
 def parse_nvidia_version(text: str) -> str | None:
     """Return the driver version in /proc/driver/nvidia/version, or None."""
-    found = re.search(r"Kernel Module\b.*?\s([0-9]{3,4}(?:\.[0-9]{1,4})+)(?:\s|$)", text)
-    return found[1] if found else None
+    match = re.search(r"Kernel Module\b.*?\s([0-9]{3,4}(?:\.[0-9]{1,4})+)(?:\s|$)", text)
+    return match[1] if match else None
 
 
 def nvidia_smi() -> tuple[tuple[Accelerator, ...], str | None, str | None]:
@@ -158,10 +158,10 @@ def nvidia_smi() -> tuple[tuple[Accelerator, ...], str | None, str | None]:
         text, problem = run_tool("nvidia-smi", query, instead=WSL_SMI)
         if problem or not text:
             return (), None, problem
-        found = parse_nvidia_smi(text)
-        if found[0] or "not a valid field" not in text:
+        answer = parse_nvidia_smi(text)
+        if answer[0] or "not a valid field" not in text:
             break
-    return found
+    return answer
 
 
 def rocm_smi() -> tuple[tuple[Accelerator, ...], str | None, str | None]:
@@ -202,12 +202,12 @@ def memory_reasons(accelerators: tuple[Accelerator, ...]) -> dict[str, str]:
     return reasons
 
 
-def in_words(accelerators: tuple[Accelerator, ...]) -> str:
+def _in_words(accelerators: tuple[Accelerator, ...]) -> str:
     """Return `1 x NVIDIA H200, 2 x NVIDIA L4`."""
     return ", ".join(f"{one.count} x {one.name}" for one in accelerators)
 
 
-def read(path: Path) -> str:
+def text_of(path: Path) -> str:
     """Return the start of a system file, or nothing."""
     try:
         with path.open("rb") as file:

@@ -20,7 +20,7 @@ POLL = 0.05  # seconds
 
 
 @dataclass(frozen=True)
-class Outcome:
+class CommandOutcome:
     """What a command printed and how it ended; `exit_code` is negative for a signal, as in subprocess."""
 
     ended: Literal["exited", "timeout", "output"]
@@ -36,7 +36,7 @@ def bounded(
     text: str = "",
     env: Mapping[str, str] | None = None,
     cwd: str | None = None,
-) -> Outcome:
+) -> CommandOutcome:
     """Run a command in its own session with `text` as its input; end its whole group after `timeout` seconds.
 
     It is also ended once a stream exceeds `LIMIT` bytes. Output is decoded as UTF-8, undecodable bytes
@@ -52,8 +52,8 @@ def bounded(
         try:
             ended = wait(process, time.monotonic() + timeout, (out, err))
         finally:
-            end_group(process)
-        return Outcome(ended, process.returncode or 0, read(out), read(err))
+            _end_group(process)
+        return CommandOutcome(ended, process.returncode or 0, _last_text(out), _last_text(err))
 
 
 def wait(
@@ -70,7 +70,7 @@ def wait(
             return "timeout"
 
 
-def end_group(process: subprocess.Popen[bytes]) -> None:
+def _end_group(process: subprocess.Popen[bytes]) -> None:
     """Kill what is left of the process's group; one stuck in the kernel is left behind after a second."""
     if sys.platform == "win32":
         with contextlib.suppress(psutil.Error):
@@ -85,7 +85,7 @@ def end_group(process: subprocess.Popen[bytes]) -> None:
         process.wait(1.0)
 
 
-def read(stream: IO[bytes]) -> str:
+def _last_text(stream: IO[bytes]) -> str:
     """Return the last `LIMIT` bytes of a stream as text."""
     size = os.fstat(stream.fileno()).st_size
     stream.seek(max(0, size - LIMIT))

@@ -97,7 +97,7 @@ def parse_sysctl(text: str) -> CpuReading:
 def parse_windows(identifier: str, name: str, features: frozenset[str], arch: str) -> CpuReading:
     """Read what Windows tells: `PROCESSOR_IDENTIFIER`, the registry's name, features as Linux names them."""
     arm = is_arm(arch)
-    found = re.search(r"Family (\w+) Model (\w+) Stepping (\w+)", identifier)
+    match = re.search(r"Family (\w+) Model (\w+) Stepping (\w+)", identifier)
     vendor = clean(identifier.rpartition(",")[2])
     known = capabilities(features or None, arm)
     values: dict[str, object] = {
@@ -107,10 +107,10 @@ def parse_windows(identifier: str, name: str, features: frozenset[str], arch: st
         "vnni": known.get("vnni") if arm else None,
         "amx": False if arm else None,
     }
-    if found and not arm:
+    if match and not arm:
         values |= {
             field: number(text)
-            for field, text in zip(("family", "model_number", "stepping"), found.groups(), strict=True)
+            for field, text in zip(("family", "model_number", "stepping"), match.groups(), strict=True)
         }
     origins = {"model": "registry: ProcessorNameString", "amx": "architecture"}
     origins |= dict.fromkeys(("vendor", "family", "model_number", "stepping"), "PROCESSOR_IDENTIFIER")
@@ -122,31 +122,31 @@ def read_cpu() -> CpuReading:
     """Read this machine's processor; never raises."""
     arch = cpu_names.architecture(platform.machine())
     if sys.platform == "darwin":
-        found = parse_sysctl(sysctl())
+        reading = parse_sysctl(sysctl())
     elif sys.platform == "win32":
         identifier = os.environ.get("PROCESSOR_IDENTIFIER", "")
-        found = parse_windows(identifier, registry_name(), windows_features(), arch)
+        reading = parse_windows(identifier, _registry_name(), _windows_features(), arch)
     else:
-        found = with_core_types(parse_cpuinfo(read_text(CPUINFO), arch), hybrid_lists())
-    return with_count(found, os.cpu_count())
+        reading = with_core_types(parse_cpuinfo(read_text(CPUINFO), arch), _hybrid_lists())
+    return with_count(reading, os.cpu_count())
 
 
-def with_count(found: CpuReading, count: int | None) -> CpuReading:
+def with_count(reading: CpuReading, count: int | None) -> CpuReading:
     """Return the reading with the interpreter's number of CPUs where the system's own text has none."""
-    if found.cpu.count is not None or count is None:
-        return found
-    reasons = {field: why for field, why in found.reasons.items() if field != "cpu.count"}
-    sources = {**found.sources, "cpu.count": "os.cpu_count()"}
-    return CpuReading(dataclasses.replace(found.cpu, count=count), reasons, sources)
+    if reading.cpu.count is not None or count is None:
+        return reading
+    reasons = {field: why for field, why in reading.reasons.items() if field != "cpu.count"}
+    sources = {**reading.sources, "cpu.count": "os.cpu_count()"}
+    return CpuReading(dataclasses.replace(reading.cpu, count=count), reasons, sources)
 
 
-def with_core_types(found: CpuReading, lists: Mapping[str, str]) -> CpuReading:
+def with_core_types(reading: CpuReading, lists: Mapping[str, str]) -> CpuReading:
     """Return the reading with the core types of a hybrid x86 processor; `lists` maps a type to `0-15,20`."""
     types = describe_cores((list_length(text), name) for name, text in lists.items())
-    if types is None or found.cpu.core_types is not None:
-        return found
-    sources = {**found.sources, "cpu.core_types": "/sys/devices/cpu_core, cpu_atom"}
-    return CpuReading(dataclasses.replace(found.cpu, core_types=types), found.reasons, sources)
+    if types is None or reading.cpu.core_types is not None:
+        return reading
+    sources = {**reading.sources, "cpu.core_types": "/sys/devices/cpu_core, cpu_atom"}
+    return CpuReading(dataclasses.replace(reading.cpu, core_types=types), reading.reasons, sources)
 
 
 def list_length(text: str) -> int:
@@ -155,7 +155,7 @@ def list_length(text: str) -> int:
     return sum(max(0, int(last or first) - int(first) + 1) for first, last in ranges)
 
 
-def hybrid_lists() -> dict[str, str]:
+def _hybrid_lists() -> dict[str, str]:
     """Return the kernel's lists of performance and efficiency CPUs; empty texts where there are none."""
     return {
         "performance": read_text("/sys/devices/cpu_core/cpus"),
@@ -181,7 +181,7 @@ def sysctl() -> str:
         return ""
 
 
-def registry_name() -> str:
+def _registry_name() -> str:
     """Return the processor's name in the Windows registry, or nothing."""
     if sys.platform == "win32":
         import winreg
@@ -195,7 +195,7 @@ def registry_name() -> str:
     return ""
 
 
-def windows_features() -> frozenset[str]:
+def _windows_features() -> frozenset[str]:
     """Return the processor features Windows knows about, as /proc/cpuinfo names them."""
     if sys.platform == "win32":
         import ctypes

@@ -24,14 +24,14 @@ def parse_list(text: str) -> tuple[int, ...]:
     """Return the numbers in a kernel list such as `0-3,8`; nothing where it is none."""
     numbers: list[int] = []
     for part in text.strip().split(","):
-        found = re.fullmatch(r"([0-9]{1,5})(?:-([0-9]{1,5}))?", part)
-        if found is None:
+        match = re.fullmatch(r"([0-9]{1,5})(?:-([0-9]{1,5}))?", part)
+        if match is None:
             return ()
-        numbers += range(int(found[1]), int(found[2] or found[1]) + 1)
+        numbers += range(int(match[1]), int(match[2] or match[1]) + 1)
     return tuple(numbers)
 
 
-def parse_number(text: str) -> int | None:
+def _parse_number(text: str) -> int | None:
     """Return the number that a kernel file holds, or None."""
     return int(text) if re.fullmatch(r"[0-9]{1,18}", text := text.strip()) else None
 
@@ -76,8 +76,8 @@ def positions(count: int, switched_on: Sequence[int], allowed: Collection[int]) 
 
 def governor(cpus: Sequence[int]) -> str | None:
     """Return the frequency governor of these CPUs, several where they differ, or None where none is told."""
-    found = {text_of(folder(cpu) / "cpufreq/scaling_governor").strip() for cpu in cpus} - {""}
-    return ", ".join(sorted(found)) or None
+    governors = {text_of(folder(cpu) / "cpufreq/scaling_governor").strip() for cpu in cpus} - {""}
+    return ", ".join(sorted(governors)) or None
 
 
 def frequency(cpus: Sequence[int]) -> tuple[int | None, int | None]:
@@ -86,9 +86,9 @@ def frequency(cpus: Sequence[int]) -> tuple[int | None, int | None]:
     highest: list[int] = []
     deadline = time.monotonic() + BUDGET
     for cpu in cpus:
-        for found, name in ((current, "scaling_cur_freq"), (highest, "cpuinfo_max_freq")):
-            number = parse_number(text_of(folder(cpu) / "cpufreq" / name))
-            found += [number] if number else []
+        for numbers, name in ((current, "scaling_cur_freq"), (highest, "cpuinfo_max_freq")):
+            number = _parse_number(text_of(folder(cpu) / "cpufreq" / name))
+            numbers += [number] if number else []
         if time.monotonic() > deadline:
             break
     return mhz(current), mhz(highest)
@@ -101,8 +101,8 @@ def mhz(numbers: Sequence[int]) -> int | None:
 
 def throttles(cpus: Sequence[int]) -> int | None:
     """Return how often heat has slowed these CPUs down since the start, or None where nobody counts."""
-    found = [parse_number(text_of(folder(cpu) / "thermal_throttle/core_throttle_count")) for cpu in cpus]
-    known = [number for number in found if number is not None]
+    counts = [_parse_number(text_of(folder(cpu) / "thermal_throttle/core_throttle_count")) for cpu in cpus]
+    known = [number for number in counts if number is not None]
     return sum(known) if known else None
 
 

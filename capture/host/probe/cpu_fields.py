@@ -61,7 +61,7 @@ def capabilities(flags: frozenset[str] | None, arm: bool) -> dict[str, object]:
     return {"isa": isa, "bf16": bool(BF16 & flags), "amx": "amx_tile" in flags, "vnni": bool(VNNI & flags)}
 
 
-def is_x86(arch: str) -> bool:
+def _is_x86(arch: str) -> bool:
     """Say whether a normalised architecture is x86."""
     return arch == "x86_64" or re.fullmatch(r"i\d86", arch) is not None
 
@@ -74,7 +74,7 @@ def is_arm(arch: str) -> bool:
 def foreign_fields(arch: str) -> dict[str, str]:
     """Return the reasons for the fields that belong to another architecture."""
     whys: dict[str, str] = {}
-    if not is_x86(arch):
+    if not _is_x86(arch):
         whys |= dict.fromkeys(("family", "model_number", "stepping"), f"{NOT_APPLICABLE}: only x86 has it")
     if not is_arm(arch):
         whys["part"] = f"{NOT_APPLICABLE}: only ARM has it"

@@ -47,7 +47,7 @@ def probe_host(label: str, torch: TorchFacts) -> HostReport:
         reasons["memory_gib"] = "psutil cannot read it"
     else:
         sources["memory_gib"] = "psutil.virtual_memory()"
-    accelerators = named_by_chip(found.accelerators, cpu.cpu)
+    accelerators = _named_by_chip(found.accelerators, cpu.cpu)
     host = Host(
         schema=hosts.SCHEMA,
         label=label,
@@ -74,7 +74,7 @@ def kind(accelerators: tuple[Accelerator, ...], gates: Mapping[str, bool]) -> Ki
     return next((name for name in get_args(Kind) if name != "xla" and gates.get(name)), "cpu")
 
 
-def named_by_chip(accelerators: tuple[Accelerator, ...], cpu: Cpu) -> tuple[Accelerator, ...]:
+def _named_by_chip(accelerators: tuple[Accelerator, ...], cpu: Cpu) -> tuple[Accelerator, ...]:
     """Return the accelerators, an Apple GPU named after the chip it is part of."""
     chip = cpu.model if cpu.model and cpu.model.startswith("Apple") else "Apple"
     return tuple(

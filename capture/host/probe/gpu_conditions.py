@@ -96,14 +96,14 @@ def selection(visible: str | None) -> tuple[str, ...] | None:
 
 def settled_noise(reading: GpuReading) -> str:
     """Say why GPUs on which nothing of ours runs are not quiet, or nothing."""
-    noise = [crowd(reading.processes), slowdown(reading.gpus, reading.gpus)]
+    noise = [_crowd(reading.processes), slowdown(reading.gpus, reading.gpus)]
     used = most(gpu.used for gpu in reading.gpus)
     if not reading.processes and used is not None and used > USED_LIMIT:  # whose process a container does not show
         noise.append(f"the GPU is {used}% in use (limit {USED_LIMIT}%)")
     return " and ".join(filter(None, noise))
 
 
-def crowd(processes: int | None) -> str:
+def _crowd(processes: int | None) -> str:
     """Say how many other processes compute on the GPU, where there are any."""
     return f"{plural(processes, 'other process', 'other processes')} on the GPU (limit 0)" if processes else ""
 
@@ -114,7 +114,7 @@ def slowdown(before: Sequence[Gpu], after: Sequence[Gpu]) -> str:
         counted = None if earlier.slowed is None or later.slowed is None else later.slowed - earlier.slowed
         bits = later.reasons if counted is not None else earlier.reasons | later.reasons
         if bits & SLOWED or (counted or 0) > 0:
-            return f"the GPU slowed itself down ({in_words(bits & SLOWED) or 'heat or power'})"
+            return f"the GPU slowed itself down ({_in_words(bits & SLOWED) or 'heat or power'})"
     return ""
 
 
@@ -130,7 +130,7 @@ def describe(reading: GpuReading, used_before: int | None) -> str:
     bits = 0
     for gpu in reading.gpus:
         bits |= gpu.reasons
-    if words := in_words(bits):
+    if words := _in_words(bits):
         parts.append(f"limited by {words}")
     if used_before is not None:
         parts.append(f"{used_before}% in use before")
@@ -139,7 +139,7 @@ def describe(reading: GpuReading, used_before: int | None) -> str:
     return ", ".join(parts)
 
 
-def in_words(bits: int) -> str:
+def _in_words(bits: int) -> str:
     """Return the names of reasons that limit a clock; being idle is none."""
     names = [name for bit, name in REASONS.items() if bits & bit]
     return " and ".join(names + ["another reason"] * bool(bits & ~IDLE & ~sum(REASONS)))
@@ -160,10 +160,10 @@ class Gpus:
         self.queries = list(QUERIES)
         self.used: int | None = None
 
-    def read(self) -> GpuReading | None:
+    def read_counters(self) -> GpuReading | None:
         """Return what the GPUs are doing, or None where nobody tells."""
         while self.asked and self.chosen is not None and self.queries:
-            text, problem = smi(f"--query-gpu={','.join(self.queries[0])}", *self.chosen)
+            text, problem = _smi(f"--query-gpu={','.join(self.queries[0])}", *self.chosen)
             gpus = () if problem else parse_gpus(text)
             if gpus:
                 return GpuReading(gpus, self.processes())
@@ -180,12 +180,12 @@ class Gpus:
         """
         if sys.platform == "win32" or self.sliced:
             return None
-        text, problem = smi("--query-compute-apps=pid", *(self.chosen or ()))
+        text, problem = _smi("--query-compute-apps=pid", *(self.chosen or ()))
         return None if problem else parse_processes(text)
 
     def noise(self) -> str:
         """Say why the GPUs are not quiet while nothing of ours runs, or nothing."""
-        reading = self.read()
+        reading = self.read_counters()
         if reading is None:
             return ""
         self.used = most(gpu.used for gpu in reading.gpus)
@@ -193,14 +193,14 @@ class Gpus:
 
     def since(self, before: GpuReading | None) -> tuple[str | None, str]:
         """Return what a record keeps of an execution that has just ended, and why it was disturbed, or nothing."""
-        after = self.read() if before else None
+        after = self.read_counters() if before else None
         if before is None or after is None:
             return None, ""
         processes = most((before.processes, after.processes))
-        noise = " and ".join(filter(None, (crowd(processes), slowdown(before.gpus, after.gpus))))
+        noise = " and ".join(filter(None, (_crowd(processes), slowdown(before.gpus, after.gpus))))
         return describe(GpuReading(after.gpus, processes), self.used), noise
 
 
-def smi(*arguments: str) -> tuple[str, str | None]:
+def _smi(*arguments: str) -> tuple[str, str | None]:
     """Return what nvidia-smi prints as a table, and why it does not; both empty where there is none."""
     return run_tool("nvidia-smi", (*arguments, "--format=csv,noheader"), instead=WSL_SMI)

@@ -68,17 +68,17 @@ class Interpreter:
 
 
 # Names packages and modules, and gets what an interpreter has of them.
-Reader = Callable[[Iterable[str], Iterable[str]], Interpreter]
+AskInstalled = Callable[[Iterable[str], Iterable[str]], Interpreter]
 
 
 def read_interpreter(path: str, packages: Iterable[str], modules: Iterable[str]) -> Interpreter:
-    """Return what an interpreter has installed; raises HostBroken as `reading` does."""
-    with reading(path) as read:
-        return read(packages, modules)
+    """Return what an interpreter has installed; raises HostBroken as `asking` does."""
+    with asking(path) as ask:
+        return ask(packages, modules)
 
 
 @contextlib.contextmanager
-def reading(path: str) -> Iterator[Reader]:
+def asking(path: str) -> Iterator[AskInstalled]:
     """Start an interpreter and yield the function that asks it, which may be called again.
 
     It starts up while the caller finds out what to ask; a question raises HostBroken when it could not be started,
@@ -88,11 +88,11 @@ def reading(path: str) -> Iterator[Reader]:
     with contextlib.suppress(HostBroken):  # told once it is asked
         waiting.append(start(path))
 
-    def read(packages: Iterable[str], modules: Iterable[str]) -> Interpreter:
-        return answer_of(waiting.pop() if waiting else start(path), path, packages, modules)
+    def ask(packages: Iterable[str], modules: Iterable[str]) -> Interpreter:
+        return _answer_of(waiting.pop() if waiting else start(path), path, packages, modules)
 
     try:
-        yield read
+        yield ask
     finally:
         for process in waiting:  # never asked
             process.kill()
@@ -108,10 +108,10 @@ def start(path: str) -> subprocess.Popen[str]:
             env=child_environment.inherited(os.environ) | {"PYTHONUTF8": "1", "PYTHONNOUSERSITE": "1"},
         )  # fmt: skip
     except OSError as error:
-        raise unusable(path, error) from error
+        raise _unusable(path, error) from error
 
 
-def answer_of(
+def _answer_of(
     process: subprocess.Popen[str], path: str, packages: Iterable[str], modules: Iterable[str]
 ) -> Interpreter:
     """Ask a started interpreter."""
@@ -120,7 +120,7 @@ def answer_of(
         try:
             printed, complaints = process.communicate(question, timeout=ANSWER_LIMIT)
         except (OSError, subprocess.TimeoutExpired) as error:
-            raise unusable(path, error) from error
+            raise _unusable(path, error) from error
         finally:
             process.kill()  # nothing where it has ended
     try:
@@ -138,7 +138,7 @@ def answer_of(
     )  # fmt: skip
 
 
-def unusable(path: str, error: Exception) -> HostBroken:
+def _unusable(path: str, error: Exception) -> HostBroken:
     """Return the error for an interpreter that does not even start or end."""
     return HostBroken(
         f"the interpreter {Path(path).name} cannot be used: {type(error).__name__}; pass another with --python"

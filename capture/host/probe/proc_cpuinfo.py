@@ -28,12 +28,12 @@ def parse_cpuinfo(text: str, arch: str) -> CpuReading:
 
     Its processors are taken together: the first one's name, the flags that all of them have.
     """
-    blocks = processors(text)
+    blocks = _processors(text)
     merged = {key: value for block in reversed(blocks) for key, value in block.items()}
     if "CPU implementer" in merged or ("Features" in merged and is_arm(arch)):
-        return arm_cpuinfo(blocks, merged)
+        return _arm_cpuinfo(blocks, merged)
     if "flags" in merged or "vendor_id" in merged:
-        return x86_cpuinfo(blocks, merged)
+        return _x86_cpuinfo(blocks, merged)
     missing = UNTOLD if merged else f"{CPUINFO} is empty or unreadable"
     values = {"model": clean(merged.get("cpu") or merged.get("model name")), "count": counted(blocks)}
     origins = {"model": f"{CPUINFO}: cpu", "count": f"{CPUINFO}: processor"}
@@ -45,7 +45,7 @@ def has_hypervisor(text: str) -> bool:
     return re.search(r"^flags\s*:.*\bhypervisor\b", text, re.MULTILINE) is not None
 
 
-def processors(text: str) -> list[dict[str, str]]:
+def _processors(text: str) -> list[dict[str, str]]:
     """Return the `key : value` lines of each processor; other lines are skipped."""
     blocks: list[dict[str, str]] = [{}]
     for line in text.splitlines():
@@ -59,9 +59,9 @@ def processors(text: str) -> list[dict[str, str]]:
     return [block for block in blocks if block]
 
 
-def x86_cpuinfo(blocks: list[dict[str, str]], merged: Mapping[str, str]) -> CpuReading:
+def _x86_cpuinfo(blocks: list[dict[str, str]], merged: Mapping[str, str]) -> CpuReading:
     """Read the x86 form."""
-    flags = common_flags(blocks, "flags")
+    flags = _common_flags(blocks, "flags")
     reported = ", as reported by the hypervisor" if flags and "hypervisor" in flags else ""
     vendor = clean(merged.get("vendor_id"))
     values = {
@@ -91,13 +91,13 @@ def x86_cpuinfo(blocks: list[dict[str, str]], merged: Mapping[str, str]) -> CpuR
     return reading(values, whys, origins, UNTOLD)
 
 
-def arm_cpuinfo(blocks: list[dict[str, str]], merged: Mapping[str, str]) -> CpuReading:
+def _arm_cpuinfo(blocks: list[dict[str, str]], merged: Mapping[str, str]) -> CpuReading:
     """Read the ARM form; the board's name and serial number, which some kernels add, are not looked at."""
-    found = [part for block in blocks if (part := arm_part(block))]
+    found = [part for block in blocks if (part := _arm_part(block))]
     kinds = sorted(set(found))
     part = " + ".join(kinds) or None
     implementer = number(merged.get("CPU implementer"), 16)
-    flags = common_flags(blocks, "Features")
+    flags = _common_flags(blocks, "Features")
     values = {
         "vendor": cpu_names.ARM_VENDORS.get(implementer or 0),
         "model": clean(merged.get("model name")),
@@ -127,13 +127,13 @@ def arm_cpuinfo(blocks: list[dict[str, str]], merged: Mapping[str, str]) -> CpuR
     return reading(values, whys, origins, UNTOLD)
 
 
-def arm_part(block: Mapping[str, str]) -> str | None:
+def _arm_part(block: Mapping[str, str]) -> str | None:
     """Return `0x41/0xd0c` for one processor, or None."""
     implementer, part = number(block.get("CPU implementer"), 16), number(block.get("CPU part"), 16)
     return f"{implementer:#x}/{part:#05x}" if implementer is not None and part is not None else None
 
 
-def common_flags(blocks: list[dict[str, str]], key: str) -> frozenset[str] | None:
+def _common_flags(blocks: list[dict[str, str]], key: str) -> frozenset[str] | None:
     """Return the flags that all processors have, in lower case; None where no line tells."""
     sets = [frozenset(block[key].lower().split()) for block in blocks if block.get(key)]
     return frozenset.intersection(*sets) if sets else None

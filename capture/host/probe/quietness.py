@@ -24,7 +24,7 @@ THROTTLES_LIMIT = 0  # times that heat may slow a CPU down during an execution
 
 
 @dataclass(frozen=True)
-class Reading:
+class CpuCounters:
     """Counters at one moment, of the CPUs that this process may use.
 
     Seconds of wall time, of work and steal on these CPUs, and of our own processes; how many CPUs these are, and how
@@ -40,7 +40,7 @@ class Reading:
     throttles: int | None = None
 
 
-def read() -> Reading:
+def read_counters() -> CpuCounters:
     """Read the counters; children count once they have been waited for."""
     every = psutil.cpu_times(percpu=True)
     usable = cpu_conditions.usable()
@@ -52,10 +52,10 @@ def read() -> Reading:
         busy += total - times.idle - getattr(times, "iowait", 0.0) - steal
         stolen, whole = stolen + steal, whole + total
     own = sum(os.times()[:4])
-    return Reading(time.monotonic(), busy, stolen, whole, own, len(chosen), cpu_conditions.throttles(usable))
+    return CpuCounters(time.monotonic(), busy, stolen, whole, own, len(chosen), cpu_conditions.throttles(usable))
 
 
-def foreign(before: Reading, after: Reading) -> float:
+def foreign(before: CpuCounters, after: CpuCounters) -> float:
     """Return how many CPUs other processes kept busy between two readings."""
     wall = after.wall - before.wall
     if wall <= 0:
@@ -63,7 +63,7 @@ def foreign(before: Reading, after: Reading) -> float:
     return max(0.0, ((after.busy - before.busy) - (after.own - before.own)) / wall)
 
 
-def stolen(before: Reading, after: Reading) -> float:
+def stolen(before: CpuCounters, after: CpuCounters) -> float:
     """Return the share of CPU time that the hypervisor took between two readings."""
     total = after.total - before.total
     return max(0.0, (after.steal - before.steal) / total) if total > 0 else 0.0
@@ -81,14 +81,14 @@ def load() -> float | None:
     return None
 
 
-def throttled(before: Reading, after: Reading) -> int | None:
+def throttled(before: CpuCounters, after: CpuCounters) -> int | None:
     """Return how often heat slowed a CPU down between two readings, or None where nobody counts."""
     if before.throttles is None or after.throttles is None:
         return None
     return max(0, after.throttles - before.throttles)
 
 
-def noise_between(before: Reading, after: Reading) -> str:
+def _noise_between(before: CpuCounters, after: CpuCounters) -> str:
     """Say why the CPUs were too noisy between two readings, or nothing."""
     others, steal, slowed = foreign(before, after), stolen(before, after), throttled(before, after) or 0
     bound = limit(after.cpus)
@@ -103,7 +103,7 @@ def noise_between(before: Reading, after: Reading) -> str:
 
 
 def judge(
-    before: Reading, after: Reading, load_before: float | None, gpu: tuple[str | None, str] = (None, "")
+    before: CpuCounters, after: CpuCounters, load_before: float | None, gpu: tuple[str | None, str] = (None, "")
 ) -> tuple[Conditions, str]:
     """Return the conditions between two readings, and why they are too noisy, or nothing.
 
@@ -122,7 +122,7 @@ def judge(
         throttled=throttled(before, after),
         on_battery=cpu_conditions.on_battery(),
     )
-    return found, " and ".join(filter(None, (noise_between(before, after), gpu[1])))
+    return found, " and ".join(filter(None, (_noise_between(before, after), gpu[1])))
 
 
 def wait_until_quiet(
@@ -135,9 +135,9 @@ def wait_until_quiet(
     deadline = time.monotonic() + patience
     pause = stop or threading.Event()
     while True:
-        before = read()
+        before = read_counters()
         stopped = pause.wait(window)
-        noise = noise_between(before, read())
+        noise = _noise_between(before, read_counters())
         if gpus and not stopped:
             noise = " and ".join(filter(None, (noise, gpus.noise())))
         if not noise or stopped or time.monotonic() >= deadline:

@@ -127,20 +127,20 @@ def read_virtualization() -> tuple[str | None, str]:
     clocks = read_text("/sys/devices/system/clocksource/clocksource0/available_clocksource").strip()
     clues = "\n".join([clocks, dmi, read_text("/sys/hypervisor/type").strip()])
     container = in_container(read_text("/proc/1/cgroup"), filter(os.path.exists, CONTAINER_FILES))
-    found = virtualization(has_hypervisor(read_text("/proc/cpuinfo")), clues, container, platform.release())
-    return found, "CPU flags, clock sources, DMI and /proc/1/cgroup" if found else NONE_DETECTED
+    kind = virtualization(has_hypervisor(read_text("/proc/cpuinfo")), clues, container, platform.release())
+    return kind, "CPU flags, clock sources, DMI and /proc/1/cgroup" if kind else NONE_DETECTED
 
 
 def parse_quota(text: str) -> float | None:
     """Return CPUs from `cpu.max`, or from v1's quota and period in one text; None for no limit or garbage."""
-    found = re.fullmatch(r"\s*([0-9]{1,12})\s+([0-9]{1,12})\s*", text)
-    return int(found[1]) / int(found[2]) if found and int(found[1]) and int(found[2]) else None
+    match = re.fullmatch(r"\s*([0-9]{1,12})\s+([0-9]{1,12})\s*", text)
+    return int(match[1]) / int(match[2]) if match and int(match[1]) and int(match[2]) else None
 
 
 def parse_memory_limit(text: str) -> int | None:
     """Return bytes from `memory.max` or v1's `memory.limit_in_bytes`; None for no limit or garbage."""
-    found = re.fullmatch(r"\s*([0-9]{1,20})\s*", text)
-    return int(found[1]) if found and 0 < int(found[1]) < UNLIMITED else None
+    match = re.fullmatch(r"\s*([0-9]{1,20})\s*", text)
+    return int(match[1]) if match and 0 < int(match[1]) < UNLIMITED else None
 
 
 def cgroup_folders(membership: str, controller: str, root: str = CGROUP) -> list[str]:
@@ -152,9 +152,9 @@ def cgroup_folders(membership: str, controller: str, root: str = CGROUP) -> list
     path = ""
     for line in membership.splitlines():
         number, _, rest = line.partition(":")
-        controllers, _, found = rest.partition(":")
+        controllers, _, place = rest.partition(":")
         if (controller in controllers.split(",")) if controller else (number == "0" and not controllers):
-            path = found
+            path = place
     parts = [part for part in path.split("/") if part and part != ".."]
     return [base, *("/".join([base, *parts[: end + 1]]) for end in range(len(parts)))]
 
@@ -189,14 +189,14 @@ def limits(
 
     `memory` and `installed` are in bytes; a limit above what is installed limits nothing.
     """
-    found = {}
+    bounds = {}
     if quota is not None:
-        found["cpus"] = f"{quota:.1f}"
+        bounds["cpus"] = f"{quota:.1f}"
     if memory is not None and memory < (installed or memory + 1):
-        found["memory"] = f"{memory / GIB:.4g} GiB" if memory >= GIB else f"{memory / (1 << 20):.4g} MiB"
+        bounds["memory"] = f"{memory / GIB:.4g} GiB" if memory >= GIB else f"{memory / (1 << 20):.4g} MiB"
     if affinity is not None and affinity < (cpus or affinity):
-        found["affinity"] = str(affinity)
-    return found
+        bounds["affinity"] = str(affinity)
+    return bounds
 
 
 def read_limits() -> Mapping[str, str]:

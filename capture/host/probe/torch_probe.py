@@ -19,7 +19,7 @@ from capture.errors import HostBroken
 from capture.host import child_environment
 from capture.host.host import Accelerator
 from capture.host.probe.accelerators import read_driver
-from capture.host.probe.command import Outcome, bounded
+from capture.host.probe.command import CommandOutcome, bounded
 from capture.host.probe.system import cpu_quota
 from capture.host.probe.torch_script_questions import GATES, without_paths
 
@@ -60,7 +60,7 @@ class TorchFacts:
     errors: Mapping[str, str]
 
 
-def last_report(text: str) -> dict[str, Any] | None:
+def _last_report(text: str) -> dict[str, Any] | None:
     """Return the last line that is a whole report, or None."""
     for line in reversed(text.splitlines()):
         if line.startswith("{"):
@@ -79,7 +79,7 @@ def parse(text: str) -> TorchFacts:
     A report that broke off counts what it has, and names the probe that did not finish in `errors`. Raises
     HostBroken where there is no report or not one of this version.
     """
-    report = last_report(text)
+    report = _last_report(text)
     if report is None:
         raise HostBroken("the probe of torch printed no report")
     pending = report.pop("pending")
@@ -101,7 +101,7 @@ def question_text(request: TorchRequest) -> str:
 
 def facts_of(text: str) -> TorchFacts:
     """Return the facts in the output of a script that was executed to its end; raises HostBroken where it was not."""
-    report = last_report(text)
+    report = _last_report(text)
     if report is None or report["pending"] is not None:
         raise HostBroken("the probe of torch did not finish")
     return completed(parse(text))
@@ -125,7 +125,7 @@ def probe_torch(python: str, request: TorchRequest, timeout: float = 120.0) -> T
         except OSError as error:
             why = error.strerror or type(error).__name__
             raise HostBroken(f"{shown} cannot be executed: {why}") from None
-    report = last_report(outcome.stdout)
+    report = _last_report(outcome.stdout)
     if report is None:
         raise HostBroken(f"{shown} {ending(outcome, timeout)}; --python takes Python 3.9 or newer")
     pending = report["pending"]
@@ -186,7 +186,7 @@ def locate(python: str, shown: str) -> str:
     return str(path)
 
 
-def ending(outcome: Outcome, timeout: float) -> str:
+def ending(outcome: CommandOutcome, timeout: float) -> str:
     """Say in words how the script ended without a whole report."""
     if outcome.ended == "timeout":
         return f"did not answer within {timeout:g} s"

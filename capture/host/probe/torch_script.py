@@ -15,17 +15,15 @@ import json
 import os
 import platform
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 
 T = TypeVar("T")
 
 
-def collect(request: dict[str, Any], emit: Callable[[dict[str, Any]], object]) -> dict[str, Any]:
-    """Return the whole report; `emit` gets what is known so far before each probe."""
-    questions: Any = importlib.import_module("torch_script_questions")
-    errors: dict[str, str] = {}
-    report: dict[str, Any] = {
+def unanswered(request: dict[str, Any], gates: Iterable[str]) -> dict[str, Any]:
+    """Return the report of an interpreter of which nothing is known yet."""
+    return {
         "pending": None,
         "python": platform.python_version(),
         "torch": None,
@@ -35,13 +33,19 @@ def collect(request: dict[str, Any], emit: Callable[[dict[str, Any]], object]) -
         "cpu_capability": None,
         "driver": None,
         "threads": {},
-        "gates": dict.fromkeys(questions.GATES, False),
+        "gates": dict.fromkeys(gates, False),
         "modules": dict.fromkeys(request.get("modules", []), False),
         "packages": dict.fromkeys(request.get("packages", [])),
         "upstream": dict.fromkeys(request.get("upstream", [])),
         "accelerators": [],
-        "errors": errors,
     }
+
+
+def collect(request: dict[str, Any], emit: Callable[[dict[str, Any]], object]) -> dict[str, Any]:
+    """Return the whole report; `emit` gets what is known so far before each probe."""
+    questions: Any = importlib.import_module("torch_script_questions")
+    errors: dict[str, str] = {}
+    report = unanswered(request, questions.GATES) | {"errors": errors}
 
     def attempt(name: str, probe: Callable[[], T], default: T) -> T:
         report["pending"] = name

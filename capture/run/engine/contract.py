@@ -38,7 +38,7 @@ class Request:
 
 
 @dataclass(frozen=True)
-class Stream:
+class CapturedStream:
     """What was kept of one stream: the bytes, how many there were, and how many are left out between the two."""
 
     head: bytes
@@ -60,8 +60,8 @@ class Outcome:
 
     code: int
     stopped: Stopped | None
-    stdout: Stream
-    stderr: Stream
+    stdout: CapturedStream
+    stderr: CapturedStream
     diagnostics: str
     left_processes: int
     seconds: float

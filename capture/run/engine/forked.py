@@ -48,8 +48,8 @@ def unsuitable(snippet: Snippet) -> str:
         return f"it needs {', '.join(devices)}"
     if "torch" not in snippet.packages:
         return "it does not use torch"
-    if found := OWN_PROCESS.search(snippet.source):
-        return f"it uses {found[0]}"
+    if match := OWN_PROCESS.search(snippet.source):
+        return f"it uses {match[0]}"
     return ""
 
 
@@ -78,10 +78,10 @@ class Server:
         self.children: dict[str, Child] = {}
         self.lost = ""
         self.ready = threading.Event()
-        self.reader = threading.Thread(target=self.read, daemon=True)
+        self.reader = threading.Thread(target=self.hand_on, daemon=True)
         self.reader.start()
 
-    def read(self) -> None:
+    def hand_on(self) -> None:
         """Hand each answer to the execution it is for, until the server ends."""
         pending = b""
         with contextlib.suppress(OSError, ValueError):

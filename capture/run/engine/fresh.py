@@ -40,21 +40,27 @@ def execute(request: Request, stop: threading.Event, begin: Start | None = None)
             f"no temporary folder: {error.strerror}; free space or set TMPDIR, then run again"
         ) from error
     try:
-        return execute_in(root, request, stop, begin or start)
+        return _execute_in(root, request, stop, begin or start)
     except OSError as error:
         raise CaptureError(f"the execution failed: {error.strerror or error}; free space, then run again") from error
     finally:
         remove(root)
 
 
-def execute_in(root: Path, request: Request, stop: threading.Event, begin: Start) -> Outcome:
-    """Execute in a folder that holds the working folder, a home, a temporary folder and the captured streams."""
-    work, home, temporary = (root / name for name in ("work", "home", "tmp"))
+def _folders_for(root: Path, request: Request) -> tuple[Path, Path, Path]:
+    """Make the working folder, with copies of the request's files, a home and a temporary folder, and return them."""
+    work, home, temporary = root / "work", root / "home", root / "tmp"
     for folder in (work, home, temporary):
         folder.mkdir()
     for name, source in request.files.items():
         (work / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(source, work / name)
+    return work, home, temporary
+
+
+def _execute_in(root: Path, request: Request, stop: threading.Event, begin: Start) -> Outcome:
+    """Execute in a folder that holds the working folder, a home, a temporary folder and the captured streams."""
+    work, home, temporary = _folders_for(root, request)
     mark = process_family.new_mark()
     env = child_environment.of_snippet(os.environ, request.env, home, temporary) | {process_family.MARK: mark}
     killed_before = process_family.kernel_memory_kills()
@@ -70,7 +76,7 @@ def execute_in(root: Path, request: Request, stop: threading.Event, begin: Start
             stopped = watcher.watch()
             if stopped == "timeout":
                 at_limit = streams.size(err)
-                ask_where(process)
+                _ask_where(process)
             if stopped:
                 end_main(process)
         except BaseException:
@@ -85,11 +91,11 @@ def execute_in(root: Path, request: Request, stop: threading.Event, begin: Start
         left = family.end(grace=0.0 if stopped else 0.5)
         if not stopped and code == -9 and process_family.kernel_memory_kills() > killed_before:
             stopped = "out_of_memory"
-        stderr, diagnostics = streams.read(err), ""
+        stderr, diagnostics = streams.read_stream(err), ""
         if stopped == "timeout" or (not stopped and is_crash(code)):
             stderr, diagnostics = streams.split_report(err, at_limit)
         return Outcome(
-            code=code, stopped=stopped, stdout=streams.read(out), stderr=stderr, diagnostics=diagnostics,
+            code=code, stopped=stopped, stdout=streams.read_stream(out), stderr=stderr, diagnostics=diagnostics,
             left_processes=0 if stopped else left, seconds=seconds, cpu_seconds=watcher.cpu, peak_memory=watcher.peak,
             work=str(work), home=str(home), temporary=str(root),
         )  # fmt: skip
@@ -169,7 +175,7 @@ def end_main(process: Process) -> None:
     process.wait()
 
 
-def ask_where(process: Process) -> None:
+def _ask_where(process: Process) -> None:
     """Let faulthandler write where every thread stands, then give it a moment to end."""
     if os.name == "posix":
         with contextlib.suppress(ProcessLookupError):

@@ -44,7 +44,7 @@ class Family:
 
     def footprint(self) -> int:
         """Return resident bytes with shared pages counted once, where the system tells; slower than `usage`."""
-        return sum(proportional(process) for process in self.tree())
+        return sum(_proportional(process) for process in self.tree())
 
     def tree(self) -> list[psutil.Process]:
         """Return the main process and its living descendants."""
@@ -58,17 +58,17 @@ class Family:
 
     def left(self) -> list[psutil.Process]:
         """Return the living processes other than the main one."""
-        found = {pid: process for pid, process in self.seen.items() if living(process)}
+        family = {pid: process for pid, process in self.seen.items() if _living(process)}
         for pid in psutil.pids():
-            if pid in found or pid in (self.main, os.getpid()):
+            if pid in family or pid in (self.main, os.getpid()):
                 continue
             with contextlib.suppress(psutil.Error, OSError):
                 process = psutil.Process(pid)
                 if process.create_time() < self.since:
                     continue
                 if session(pid) == self.main or process.environ().get(MARK) == self.mark:
-                    found[pid] = process
-        return [process for process in found.values() if living(process)]
+                    family[pid] = process
+        return [process for process in family.values() if _living(process)]
 
     def end(self, grace: float) -> int:
         """End everything that is left once the main process has ended, and return how many processes that were.
@@ -79,7 +79,7 @@ class Family:
         deadline = time.monotonic() + grace
         while left and time.monotonic() < deadline:
             time.sleep(0.02)
-            left = [process for process in left if living(process)] or self.left()
+            left = [process for process in left if _living(process)] or self.left()
         counted = len(left)
         kill_group(self.main)  # all at once: a chain of short-lived processes outruns any search
         deadline = time.monotonic() + 5
@@ -104,16 +104,16 @@ def end_abandoned() -> int:
         with contextlib.suppress(psutil.Error, OSError, ValueError):
             process = psutil.Process(pid)
             mark = process.environ().get(MARK, "")
-            if mark and not is_older(int(mark.partition("-")[0]), process):
+            if mark and not _is_older(int(mark.partition("-")[0]), process):
                 process.kill()
                 ended += 1
     return ended
 
 
-def is_older(pid: int, child: psutil.Process) -> bool:
+def _is_older(pid: int, child: psutil.Process) -> bool:
     """Tell whether a process of this number lives and may have started the child; a reused number is younger."""
     try:
-        return living(runner := psutil.Process(pid)) and runner.create_time() <= child.create_time()
+        return _living(runner := psutil.Process(pid)) and runner.create_time() <= child.create_time()
     except psutil.NoSuchProcess:
         return False
 
@@ -125,7 +125,7 @@ def session(pid: int) -> int | None:
     return os.getsid(pid)
 
 
-def living(process: psutil.Process) -> bool:
+def _living(process: psutil.Process) -> bool:
     """Tell whether a process still runs; a zombie does not."""
     try:
         return process.is_running() and process.status() not in (psutil.STATUS_ZOMBIE, psutil.STATUS_DEAD)
@@ -133,12 +133,12 @@ def living(process: psutil.Process) -> bool:
         return False
 
 
-def proportional(process: psutil.Process) -> int:
+def _proportional(process: psutil.Process) -> int:
     """Return a process's resident bytes, its shared pages divided by the processes that share them (Linux)."""
     with contextlib.suppress(OSError):
-        found = re.search(r"^Pss:\s+(\d+) kB", Path(f"/proc/{process.pid}/smaps_rollup").read_text("ascii"), re.M)
-        if found:
-            return int(found[1]) * 1024
+        match = re.search(r"^Pss:\s+(\d+) kB", Path(f"/proc/{process.pid}/smaps_rollup").read_text("ascii"), re.M)
+        if match:
+            return int(match[1]) * 1024
     with contextlib.suppress(psutil.Error):
         return int(process.memory_info().rss)
     return 0
@@ -147,8 +147,8 @@ def proportional(process: psutil.Process) -> int:
 def kernel_memory_kills() -> int:
     """Return how many processes Linux has killed for lack of memory since it started; 0 elsewhere."""
     with contextlib.suppress(OSError):
-        found = re.search(r"^oom_kill (\d+)", Path("/proc/vmstat").read_text("ascii"), re.MULTILINE)
-        return int(found[1]) if found else 0
+        match = re.search(r"^oom_kill (\d+)", Path("/proc/vmstat").read_text("ascii"), re.MULTILINE)
+        return int(match[1]) if match else 0
     return 0
 
 

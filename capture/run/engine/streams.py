@@ -6,7 +6,7 @@ import os
 import re
 from typing import IO
 
-from capture.run.engine.contract import KEPT, Stream
+from capture.run.engine.contract import KEPT, CapturedStream
 
 EDGE = 4096  # bytes within which a cut is moved to a line end
 REPORT = re.compile(rb"^(?:Fatal Python error|Windows fatal exception): ", re.MULTILINE)  # faulthandler's first line
@@ -19,17 +19,17 @@ def size(file: IO[bytes]) -> int:
     return os.fstat(file.fileno()).st_size
 
 
-def read(file: IO[bytes], end: int | None = None) -> Stream:
+def read_stream(file: IO[bytes], end: int | None = None) -> CapturedStream:
     """Return head and tail of a stream up to `end`, KEPT bytes in all, cut at line ends where lines are short."""
     total = size(file) if end is None else end
     if total <= KEPT:
-        return Stream(part(file, 0, total), b"", total)
+        return CapturedStream(part(file, 0, total), b"", total)
     head, tail = part(file, 0, KEPT // 2), part(file, total - KEPT // 2, KEPT // 2)
     newline = head.rfind(b"\n", len(head) - EDGE)
-    head = head[: newline + 1] if newline >= 0 else whole_end(head)
+    head = head[: newline + 1] if newline >= 0 else _whole_end(head)
     newline = tail.find(b"\n", 0, EDGE)
-    tail = tail[newline + 1 :] if newline >= 0 else whole_start(tail)
-    return Stream(head, tail, total)
+    tail = tail[newline + 1 :] if newline >= 0 else _whole_start(tail)
+    return CapturedStream(head, tail, total)
 
 
 def part(file: IO[bytes], start: int, length: int) -> bytes:
@@ -38,7 +38,7 @@ def part(file: IO[bytes], start: int, length: int) -> bytes:
     return file.read(length)
 
 
-def whole_end(data: bytes) -> bytes:
+def _whole_end(data: bytes) -> bytes:
     """Return UTF-8 bytes without a character that is cut in two at their end."""
     for back in range(1, min(4, len(data)) + 1):
         byte = data[-back]
@@ -50,13 +50,13 @@ def whole_end(data: bytes) -> bytes:
     return data
 
 
-def whole_start(data: bytes) -> bytes:
+def _whole_start(data: bytes) -> bytes:
     """Return UTF-8 bytes without the rest of a character that is cut in two at their start."""
     skip = next((index for index, byte in enumerate(data[:4]) if byte & 0xC0 != 0x80), 0)
     return data[skip:]
 
 
-def split_report(file: IO[bytes], start: int) -> tuple[Stream, str]:
+def split_report(file: IO[bytes], start: int) -> tuple[CapturedStream, str]:
     """Return a stream without the report that the interpreter wrote as it was ended, and the report.
 
     The report stands at or after `start`, on a line of its own unless the snippet had not ended its last one.
@@ -64,8 +64,8 @@ def split_report(file: IO[bytes], start: int) -> tuple[Stream, str]:
     total = size(file)
     start = max(start, total - REPORT_SEARCH)
     data = part(file, start, REPORT_SEARCH)
-    found = REPORT.search(data) or re.search(REPORT.pattern.lstrip(b"^"), data)
-    if not found:
-        return read(file), ""
-    report = data[found.start() : found.start() + REPORT_KEPT].decode("utf-8", "backslashreplace")
-    return read(file, end=start + found.start()), report
+    match = REPORT.search(data) or re.search(REPORT.pattern.lstrip(b"^"), data)
+    if not match:
+        return read_stream(file), ""
+    report = data[match.start() : match.start() + REPORT_KEPT].decode("utf-8", "backslashreplace")
+    return read_stream(file, end=start + match.start()), report

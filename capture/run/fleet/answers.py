@@ -35,15 +35,10 @@ class Probe:
     host: Host
 
     @property
-    def broken(self) -> str:
-        """Why torch, which is installed, fails to import there, or nothing."""
-        return (self.facts.torch_error or "") if self.interpreter.torch else ""
-
-    @property
     def software(self) -> tuple[object, ...]:
         """What has to be the same under one label."""
-        found = self.interpreter
-        return found.version, found.torch, dict(found.packages), dict(found.modules), dict(self.facts.gates)
+        python = self.interpreter
+        return python.version, python.torch, dict(python.packages), dict(python.modules), dict(self.facts.gates)
 
 
 def decoded(text: str) -> Mapping[str, Any]:
@@ -86,13 +81,13 @@ def told(data: Mapping[str, Any]) -> list[str]:
 def probe_of(text: str) -> Probe:
     """Return what a worker told about itself; raises CaptureError where that does not hang together."""
     try:
-        found = plain_data.decode(Probe, decoded(text).get("probe"))
-        host.decode(plain_data.encode(found.host))
+        probe = plain_data.decode(Probe, decoded(text).get("probe"))
+        host.decode(plain_data.encode(probe.host))
     except plain_data.ShapeError as error:
         raise CaptureError(f"its answer does not have the form of this tool's ({error})") from error
-    if found.host.fingerprint != host.fingerprint(found.host):
+    if probe.host.fingerprint != host.fingerprint(probe.host):
         raise CaptureError("its fingerprint does not match its facts")
-    return found
+    return probe
 
 
 def record_of(data: Mapping[str, Any], snippet: Snippet, prepared: Prepared) -> Record:

@@ -56,14 +56,14 @@ class Cluster:
         try:
             if self.client.status != "running":
                 raise OSError
-            found = dict(self.client.nthreads())
+            threads = dict(self.client.nthreads())
         except (OSError, ValueError, RuntimeError) as error:
             raise FleetLost(
                 "the fleet's scheduler is gone; start it, then run again: what was finished is stored"
             ) from error
-        for address in found:
+        for address in threads:
             addresses.checked(address, "worker")
-        return found
+        return threads
 
     def ask(self, address: str, task: dict[str, Any] | None, limit: float) -> Future[str]:
         """Let a worker do a task; `limit` is in seconds. Without a task its waiting agents end."""
@@ -104,12 +104,12 @@ def text_of(future: Future[str]) -> str | None:
     if future.status in ("cancelled", "lost"):  # somebody restarted the cluster
         return None
     try:
-        found = future.result(timeout=FETCH_LIMIT)
+        answer = future.result(timeout=FETCH_LIMIT)
     except TimeoutError:  # the worker was lost with it
         return None
     except Exception as error:  # whatever the worker raised arrives here
         return json.dumps({"broken": f"the worker failed: {type(error).__name__}: {without_paths(str(error))[:200]}"})
-    return found if isinstance(found, str) else ""
+    return answer if isinstance(answer, str) else ""
 
 
 @contextlib.contextmanager
@@ -123,7 +123,7 @@ def connected(address: str) -> Iterator[Cluster]:
     before = logging.root.manager.disable
     logging.disable(logging.CRITICAL)  # news of what is lost is ours to tell, in sentences
     try:
-        client = connect(Client, place)
+        client = _connect(Client, place)
         cluster = Cluster(client)
         try:
             yield cluster
@@ -135,7 +135,7 @@ def connected(address: str) -> Iterator[Cluster]:
         logging.disable(before)
 
 
-def connect(kind: type[Client], place: str) -> Client:
+def _connect(kind: type[Client], place: str) -> Client:
     """Return a client of a scheduler; raises CaptureError where it cannot be talked to."""
     try:
         with warnings.catch_warnings():

@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
 import time
-from collections.abc import Callable, Generator, Iterable, Mapping
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from capture.errors import CaptureError, PrivacyRefused
 from capture.run import measure, runner
-from capture.run.fleet import answers, members, placement, questions
+from capture.run.fleet import answers, dask_cluster, members, placement, questions
 from capture.run.fleet.dask_cluster import Cluster, text_of
 from capture.run.fleet.members import Member
 from capture.run.fleet.placement import Board, Job, Seat
-from capture.run.fleet.questions import POLL, Request, ask_probe, probe_or_error
+from capture.run.fleet.questions import POLL, FleetRequest, ask_probe, probe_or_error
+from capture.run.host_run import HostResult, HostRun
 from capture.run.measure import Interrupted, Refused
-from capture.run.preflight import Decision, Prepared
-from capture.run.runner import Result
+from capture.run.preflight import Prepared, RunDecision
+from capture.run.run_request import HostSelection
+from capture.run.runner import RunResult
 
 if TYPE_CHECKING:
     from distributed import Future
@@ -27,38 +30,60 @@ NO_WORKER = 15.0  # seconds for a lost worker's nanny to bring another
 
 
 @dataclass(frozen=True)
-class Told:
-    """What became of one snippet on one host."""
+class FleetExecutor:
+    """Captures on the hosts of a fleet: `groups` are the workers of each by its label, `others` take no part."""
 
-    label: str
-    result: Result
+    cluster: Cluster
+    request: FleetRequest
+    groups: Mapping[str, list[Member]]
+    others: tuple[str, ...]
+    tell: Callable[[str], None]
+    remote: bool = True
+
+    @property
+    def labels(self) -> Sequence[str]:
+        """The hosts that take part."""
+        return tuple(self.groups)
+
+    def decide(self, selection: HostSelection, force: bool) -> RunDecision:
+        """Plan one host, by what its first worker told: the others are the same machine and software."""
+        return members.decide(selection, self.groups[selection.label][0], force)
+
+    def execute(
+        self, runs: Sequence[HostRun], stop: threading.Event, started: Callable[[str], None]
+    ) -> Generator[HostResult, None, None]:
+        """Carry the plans out on the workers, as `FleetRun.results` does."""
+        yield from FleetRun(self, runs).results(stop, started)
 
 
-class Run:
-    """One run over the hosts of a fleet, given as members and a decision each, by label; `others` take no part."""
+@contextlib.contextmanager
+def fleet_executor(address: str, request: FleetRequest, tell: Callable[[str], None]) -> Iterator[FleetExecutor]:
+    """Connect to a fleet and ask every worker what it is; raises CaptureError where they do not make up hosts."""
+    with dask_cluster.connected(address) as cluster:
+        everyone = questions.probe(cluster, request, tell)
+        groups = members.gathered(everyone, request.label)
+        others = tuple(member.address for member in everyone if member.label not in groups)
+        yield FleetExecutor(cluster, request, groups, others, tell)
 
-    def __init__(
-        self,
-        cluster: Cluster,
-        request: Request,
-        groups: Mapping[str, list[Member]],
-        decisions: Mapping[str, Decision],
-        others: Iterable[str],
-        tell: Callable[[str], None],
-    ) -> None:
-        self.cluster, self.request, self.groups, self.decisions, self.tell = cluster, request, groups, decisions, tell
+
+class FleetRun:
+    """The plans of a fleet's hosts while they are carried out."""
+
+    def __init__(self, fleet: FleetExecutor, runs: Sequence[HostRun]) -> None:
+        self.cluster, self.request, self.groups, self.tell = fleet.cluster, fleet.request, fleet.groups, fleet.tell
+        self.decisions = {run.label: run.decision for run in runs}
         self.snippets = {
-            Job(label, step.snippet.id, step.snippet.timing): step.snippet
-            for label, decision in decisions.items()
-            for step in decision.plan.steps
+            Job(run.label, step.snippet.id, step.snippet.timing): step.snippet
+            for run in runs
+            for step in run.plan.steps
         }
-        self.board = Board(self.snippets, request.options.jobs)
-        self.known = {member.address: member for group in groups.values() for member in group}
-        self.ignored = set(others)  # addresses
+        self.board = Board(self.snippets, self.request.options.jobs)
+        self.known = {member.address: member for group in self.groups.values() for member in group}
+        self.ignored = set(fleet.others)  # addresses
         self.futures: dict[Future[str], Job] = {}
         self.due: dict[Future[str], float] = {}
         self.probing: dict[Future[str], str] = {}
-        self.patience = dict.fromkeys(groups, request.options.patience)
+        self.patience = dict.fromkeys(self.groups, self.request.options.patience)
         self.missed: dict[str, float] = {}
         self.seat()
 
@@ -71,7 +96,7 @@ class Run:
             place, machine = where[member.address], member.probe.machine
             self.board.seat(Seat(member.address, member.label, machine, place, member.threads))
 
-    def results(self, stop: threading.Event, started: Callable[[str], None]) -> Generator[Told, None, None]:
+    def results(self, stop: threading.Event, started: Callable[[str], None]) -> Generator[HostResult, None, None]:
         """Yield each result once its record is stored. Setting `stop` lets the workers abandon what they run."""
         try:
             while self.board.open():
@@ -108,11 +133,11 @@ class Run:
 
     def prepared(self, label: str) -> Prepared:
         """Return what is known about a host."""
-        found = self.decisions[label].prepared
-        assert found is not None
-        return found
+        prepared = self.decisions[label].prepared
+        assert prepared is not None, "a fleet's host is planned with all that executing needs"
+        return prepared
 
-    def take(self, future: Future[str]) -> Generator[Told, None, None]:
+    def take(self, future: Future[str]) -> Generator[HostResult, None, None]:
         """Judge and store what a worker answered."""
         job, text = self.futures.pop(future), text_of(future)
         if text is None:
@@ -120,9 +145,9 @@ class Run:
             yield from self.once_more(job)
             return
         self.board.done(job)
-        yield Told(job.label, self.kept(job, text))
+        yield HostResult(job.label, self.kept(job, text))
 
-    def kept(self, job: Job, text: str) -> Result:
+    def kept(self, job: Job, text: str) -> RunResult:
         """Store a record as a local run does, or say why not."""
         snippet, prepared = self.snippets[job], self.prepared(job.label)
         try:
@@ -131,27 +156,27 @@ class Run:
                 self.tell(f"{job.label}: {line}")
             item = answers.record_of(data, snippet, prepared)
         except PrivacyRefused as error:
-            return Result(snippet.id, "private", str(error), 0.0)
+            return RunResult(snippet.id, "private", str(error), 0.0)
         except Refused as error:
             if str(error).startswith(measure.BUSY):
                 self.patience[job.label] = 0.0  # waited for once; the others look, but do not wait again
-            return Result(snippet.id, "refused", str(error), error.seconds)
+            return RunResult(snippet.id, "refused", str(error), error.seconds)
         except CaptureError as error:
-            return Result(snippet.id, "refused", str(error), 0.0)
+            return RunResult(snippet.id, "refused", str(error), 0.0)
         try:
             return runner.keep(prepared, snippet, item, answers.seconds_of(data), self.request.options)
         except PrivacyRefused as error:
-            return Result(snippet.id, "private", "; ".join(map(str, error.problems)), 0.0)
+            return RunResult(snippet.id, "private", "; ".join(map(str, error.problems)), 0.0)
 
-    def once_more(self, job: Job) -> Generator[Told, None, None]:
+    def once_more(self, job: Job) -> Generator[HostResult, None, None]:
         """Let a job whose worker was lost run again, alone on its worker, or report it."""
         if self.board.again(job):
             self.tell(f"{job.label}: a worker was lost while it ran {job.snippet}; it runs again")
             return
         why = "its worker was lost twice, the second time with nothing beside it: it ends workers, or needs more memory"
-        yield Told(job.label, Result(job.snippet, "refused", why, 0.0))
+        yield HostResult(job.label, RunResult(job.snippet, "refused", why, 0.0))
 
-    def look(self) -> Generator[Told, None, None]:
+    def look(self) -> Generator[HostResult, None, None]:
         """Notice which workers have gone and which have come."""
         there = self.cluster.workers()
         for address in [address for address in self.board.seats if address not in there]:
@@ -170,7 +195,7 @@ class Run:
             if now - self.missed[label] > NO_WORKER and not self.probing:
                 self.board.drop(jobs)
                 why = f"no worker of {label} is left; start one, then run again"
-                yield from (Told(label, Result(job.snippet, "refused", why, 0.0)) for job in jobs)
+                yield from (HostResult(label, RunResult(job.snippet, "refused", why, 0.0)) for job in jobs)
 
     def remind(self) -> None:
         """Tell once of each answer that is overdue: the worker's own limit begins when it comes to the task."""
@@ -199,11 +224,11 @@ class Run:
         threads = self.cluster.workers().get(address)
         if text is None or threads is None:  # lost; if it comes again, it is asked again
             return
-        found = probe_or_error(text)
+        probe = probe_or_error(text)
         try:
-            if isinstance(found, CaptureError):
-                raise found
-            member = Member(address, members.label_of(found, self.request.label), threads, found)
+            if isinstance(probe, CaptureError):
+                raise probe
+            member = Member(address, members.label_of(probe, self.request.label), threads, probe)
             why = self.strange(member)
         except CaptureError as error:
             why = str(error)

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from capture.errors import CaptureError, HostBroken, HostRefused, plural
 from capture.host import host
 from capture.host.host import LOCAL
-from capture.run import plan, preflight
+from capture.run import preflight
 from capture.run.fleet.answers import Probe
-from capture.run.preflight import Decision
-from capture.store.catalogue import Catalogue
+from capture.run.preflight import RunDecision
+from capture.run.run_request import HostSelection
 
 NAME_IT = "start it with the label of its hardware, CAPTURE_HOST=LABEL dask worker ADDRESS, or give --host LABEL"
 
@@ -78,25 +78,19 @@ def apart(one: Member, other: Member) -> str:
     return ""
 
 
-def decide(cat: Catalogue, ids: Sequence[str], member: Member, force: bool) -> Decision:
-    """Plan what a host has to do, as `preparation.decide` does for this one.
+def decide(selection: HostSelection, member: Member, force: bool) -> RunDecision:
+    """Plan what a host has to do, as `preflight.decide` does for this one.
 
     Raises HostRefused where its label names another machine, HostBroken where torch fails to import there.
     """
     label, probe = member.label, member.probe
+    records = preflight.own_records(selection)
+    preflight.require_same_software(label, records, probe.interpreter)
     here = replace(probe.host, label=label)
     try:
-        here = preflight.settled(cat.hosts.get(label), here, probe.broken)
+        return preflight.decided(selection, here, probe.facts, probe.interpreter, records, force)
     except HostBroken as error:
         raise HostBroken(f"{label}: {error}") from error
-    records = preflight.own_records(cat, label)
-    chosen = [cat.snippets[name] for name in ids]
-    found = plan.make(chosen, records, probe.interpreter, probe.facts.gates, force)
-    assert found is not None, "all gates have been asked"
-    if probe.broken:
-        found = preflight.without_torch(found, probe.broken)
-    known = preflight.prepared(cat.book, here, probe.facts, probe.interpreter, records)
-    return Decision(found, known, probe.broken)
 
 
 def answering(probes: Mapping[str, Probe | CaptureError]) -> dict[str, Probe]:

@@ -107,11 +107,11 @@ class Board:
     def stranded(self) -> dict[str, list[Job]]:
         """Return the waiting jobs for which no worker is there, by label."""
         labels = {seat.label for seat in self.seats.values()}
-        found: dict[str, list[Job]] = {}
+        by_label: dict[str, list[Job]] = {}
         for job in self.waiting:
             if job.label not in labels:
-                found.setdefault(job.label, []).append(job)
-        return found
+                by_label.setdefault(job.label, []).append(job)
+        return by_label
 
     def drop(self, jobs: Iterable[Job]) -> None:
         """Give up on waiting jobs."""

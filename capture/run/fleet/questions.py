@@ -32,7 +32,7 @@ OVERHEAD = 180.0  # seconds beyond the executions themselves, such as starting t
 
 
 @dataclass(frozen=True)
-class Request:
+class FleetRequest:
     """How every snippet of a run is to be captured; `python` is a path on the workers, or nothing for their own."""
 
     python: str
@@ -42,29 +42,29 @@ class Request:
     label: str
 
 
-def probe(cluster: Cluster, request: Request, tell: Callable[[str], None]) -> list[Member]:
+def probe(cluster: Cluster, request: FleetRequest, tell: Callable[[str], None]) -> list[Member]:
     """Ask every worker what it is; raises CaptureError where there is none, or one cannot tell."""
     threads = cluster.workers()
     if not threads:
         raise CaptureError("the fleet has no worker; start one: CAPTURE_HOST=LABEL dask worker ADDRESS")
     asked = {address: ask_probe(cluster, address, request) for address in threads}
-    found: dict[str, answers.Probe | CaptureError] = {}
+    told: dict[str, answers.Probe | CaptureError] = {}
     patient = time.monotonic() + PATIENCE
-    while pending := {address: future for address, future in asked.items() if address not in found}:
+    while pending := {address: future for address, future in asked.items() if address not in told}:
         ended = cluster.finished(pending.values(), POLL)
         there = cluster.workers()
         for address, future in pending.items():
             text = text_of(future) if future in ended else None
             if text is not None:
-                found[address] = probe_or_error(text)
+                told[address] = probe_or_error(text)
             elif future in ended or address not in there:
                 tell(f"worker {address} was lost before it told what it is")
                 cluster.abandon(future)
                 del asked[address]
-        if late := [address for address in asked if address not in found and time.monotonic() > patient]:
+        if late := [address for address in asked if address not in told and time.monotonic() > patient]:
             patient = math.inf
             tell(f"waiting for {plural(len(late), 'worker')} ({', '.join(late[:3])}): it may do other work first")
-    probes = members.answering(found)
+    probes = members.answering(told)
     if not probes:
         raise CaptureError("every worker of the fleet was lost; look at their logs, then run again")
     return [
@@ -73,7 +73,7 @@ def probe(cluster: Cluster, request: Request, tell: Callable[[str], None]) -> li
     ]
 
 
-def ask_probe(cluster: Cluster, address: str, request: Request) -> Future[str]:
+def ask_probe(cluster: Cluster, address: str, request: FleetRequest) -> Future[str]:
     """Ask one worker what it is."""
     question = plain_data.encode(request.question)
     task = {"do": "probe", "python": request.python, "salt": cluster.run, "request": question}
@@ -88,7 +88,7 @@ def probe_or_error(text: str) -> answers.Probe | CaptureError:
         return error if isinstance(error, CaptureError) else CaptureError(str(error))
 
 
-def capture_task(request: Request, prepared: Prepared, facts: TorchFacts, snippet: Snippet) -> dict[str, Any]:
+def capture_task(request: FleetRequest, prepared: Prepared, facts: TorchFacts, snippet: Snippet) -> dict[str, Any]:
     """Return what a worker needs to capture a snippet, its source included."""
     options = request.options
     return {
@@ -99,7 +99,7 @@ def capture_task(request: Request, prepared: Prepared, facts: TorchFacts, snippe
     }  # fmt: skip
 
 
-def limit(request: Request, snippet: Snippet) -> float:
+def limit(request: FleetRequest, snippet: Snippet) -> float:
     """Return how many seconds a worker may take for a snippet."""
     most = measure.TIMING_RUNS[1] if snippet.timing else measure.DETERMINISTIC_RUNS
     return (request.options.runs or most) * (snippet.timeout + 30) + request.options.patience + OVERHEAD

@@ -20,19 +20,19 @@ def checked(address: str, what: str = "--fleet") -> str:
     Whoever can talk to a scheduler can let every worker, and this machine, execute code. So beyond loopback only TLS
     with certificates on both sides will do.
     """
-    found = ADDRESS.fullmatch(address)
-    if found is None or int(found["port"]) > 65535:
+    match = ADDRESS.fullmatch(address)
+    if match is None or int(match["port"]) > 65535:
         raise CaptureError(f"{what} {address}: not an address; give tls://HOST:PORT, or tcp://127.0.0.1:PORT")
-    scheme = found["scheme"] or "tcp"
-    if scheme == "tls" or (scheme == "tcp" and is_loopback(found["host"])):
-        return f"{scheme}://{found['host']}:{found['port']}"
+    scheme = match["scheme"] or "tcp"
+    if scheme == "tls" or (scheme == "tcp" and _is_loopback(match["host"])):
+        return f"{scheme}://{match['host']}:{match['port']}"
     raise CaptureError(
         f"{what} {address}: whoever reaches it can execute code on the whole fleet; beyond loopback give "
-        f"tls://{found['host']}:{found['port']}: {CERTIFICATES}"
+        f"tls://{match['host']}:{match['port']}: {CERTIFICATES}"
     )
 
 
-def is_loopback(host: str) -> bool:
+def _is_loopback(host: str) -> bool:
     """Tell whether a host is this machine by its very form; names other than `localhost` are not looked up."""
     if host == "localhost":
         return True

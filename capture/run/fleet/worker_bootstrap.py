@@ -33,8 +33,8 @@ def work(package: str, digest: str, task: str, limit: float) -> str:
     worker = get_worker()
     idle = worker.__dict__.setdefault("capture_idle", [])
     if not task:
-        while found := popped(idle):
-            end(found[1])
+        while idle_one := popped(idle):
+            end(idle_one[1])
         return "{}"
     if sys.version_info < OLDEST:
         return broken(f"the worker runs Python {sys.version.split()[0]}; the tool needs 3.11 or newer")
@@ -58,7 +58,7 @@ def work(package: str, digest: str, task: str, limit: float) -> str:
     return broken(f"the tool ended on the worker: {last_words(agent)}")
 
 
-class Agent:
+class AgentProcess:
     """A process of the tool, and the file that it complains to."""
 
     def __init__(self, process: Any, complaints: Path) -> None:
@@ -74,16 +74,16 @@ def wanted(worker: Any, key: str) -> bool:
         return True
 
 
-def waiting(idle: list[tuple[str, Agent]], digest: str) -> Agent | None:
+def waiting(idle: list[tuple[str, AgentProcess]], digest: str) -> AgentProcess | None:
     """Return an agent of this tool that waits for a task, or None."""
-    while found := popped(idle):
-        if found[0] == digest and found[1].process.poll() is None:
-            return found[1]
-        end(found[1])
+    while idle_one := popped(idle):
+        if idle_one[0] == digest and idle_one[1].process.poll() is None:
+            return idle_one[1]
+        end(idle_one[1])
     return None
 
 
-def popped(idle: list[tuple[str, Agent]]) -> tuple[str, Agent] | None:
+def popped(idle: list[tuple[str, AgentProcess]]) -> tuple[str, AgentProcess] | None:
     """Take an agent out, or None: another thread, which works for another client, may have taken the last one."""
     with contextlib.suppress(IndexError):
         return idle.pop()
@@ -103,7 +103,7 @@ def unpacked(worker: Any, package: str, digest: str) -> Path:
     return folder
 
 
-def start(folder: Path, worker: Any) -> Agent:
+def start(folder: Path, worker: Any) -> AgentProcess:
     """Start an agent; it ends when this process does, since its input ends then."""
     env = dict(os.environ)
     if getattr(worker, "nanny", None):  # one thread a library is dask's wish for its own tasks, not the host's nature
@@ -119,10 +119,10 @@ def start(folder: Path, worker: Any) -> Agent:
             [sys.executable, "-m", "capture.run.fleet.worker_tasks"],
             cwd=folder, env=env, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors, start_new_session=True,
         )  # fmt: skip
-    return Agent(process, complaints)
+    return AgentProcess(process, complaints)
 
 
-def talk(agent: Agent, task: str, answers: list[str]) -> None:
+def talk(agent: AgentProcess, task: str, answers: list[str]) -> None:
     """Give an agent one line and take one from it."""
     with contextlib.suppress(OSError, ValueError):
         agent.process.stdin.write(task.encode() + b"\n")
@@ -130,7 +130,7 @@ def talk(agent: Agent, task: str, answers: list[str]) -> None:
         answers.append(agent.process.stdout.readline().decode())
 
 
-def end(agent: Agent) -> None:
+def end(agent: AgentProcess) -> None:
     """Let an agent end what it executes and itself; one that does not is killed."""
     with contextlib.suppress(OSError):
         agent.process.stdin.close()
@@ -141,7 +141,7 @@ def end(agent: Agent) -> None:
         agent.process.wait()
 
 
-def last_words(agent: Agent) -> str:
+def last_words(agent: AgentProcess) -> str:
     """Return the last line that an agent complained with."""
     try:
         lines = agent.complaints.read_text("utf-8", "replace").strip().splitlines()

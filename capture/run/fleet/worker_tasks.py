@@ -70,7 +70,7 @@ class Agent:
         """Tell what this machine and its interpreter are."""
         asked = plain_data.decode(TorchRequest, task["request"])
         interpreter = read_interpreter(task["python"] or this_interpreter(), asked.packages, asked.modules)
-        answers = preflight.ask_torch(interpreter, asked, torch_probe.probe_torch)
+        answers = preflight.torch_answers(interpreter, asked, torch_probe.probe_torch)
         here = facts.probe_host(UNNAMED, answers).host
         who = preflight.prepared(store.Handbook(Path.cwd()), here, answers, interpreter, {}).identity
         privacy.require_clean(store.host_text(here), "host.yaml", who)
@@ -134,7 +134,7 @@ def machine(salt: str) -> str:
     return hashlib.sha256(f"{salt} {boot}".encode()).hexdigest()[:16]
 
 
-def listen(tasks: queue.Queue[str], stop: threading.Event) -> None:
+def _listen(tasks: queue.Queue[str], stop: threading.Event) -> None:
     """Hand on each line of the input; its end stops what is executed."""
     with contextlib.suppress(OSError, ValueError):
         for line in sys.stdin:
@@ -148,7 +148,7 @@ def main() -> None:
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # what else prints here must not look like an answer
     stop, tasks = threading.Event(), queue.Queue[str]()
-    threading.Thread(target=listen, args=(tasks, stop), daemon=True).start()
+    threading.Thread(target=_listen, args=(tasks, stop), daemon=True).start()
     process_family.end_abandoned()
     fresh.remove_abandoned()
     agent = Agent(stop)

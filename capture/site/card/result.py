@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from capture.errors import CaptureError, plural
+from capture.errors import plural
 from capture.record import claims, record
 from capture.record.record import Record
 from capture.record.state import State
@@ -140,16 +140,7 @@ def elisions(item: Record) -> Iterable[str]:
 
 def judgements(site: Site, snippet: Snippet) -> Judged:
     """Judge every claim on every host; one that cannot be evaluated is `capture check`'s to report, and not judged."""
-    found: dict[tuple[str, str], claims.Judgement] = {}
-    for item in site.catalogue.of_snippet(snippet.id):
-        why_not = unjudged(item, site.states[item.host, snippet.id])
-        for claim in snippet.claims:
-            try:
-                verdict = claims.judge(snippet, claim, item, site.catalogue.hosts[item.host], why_not)
-            except CaptureError as error:
-                verdict = claims.Judgement(claim, item.host, "not judged", str(error))
-            found[claim.id, item.host] = verdict
-    return found
+    return {(entry.claim.id, entry.host): entry for entry in site.catalogue.judgements(snippet.id, site.states)}
 
 
 def verdicts(site: Site, snippet: Snippet, item: Record, judged: Judged) -> tuple[Verdict, ...]:

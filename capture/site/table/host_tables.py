@@ -8,7 +8,6 @@ from typing import Any
 
 from capture.errors import CaptureError, plural, suggestion
 from capture.host.host import Host
-from capture.record import claims
 from capture.record.record import Record
 from capture.record.state import gate_words
 from capture.site.card import absence
@@ -18,7 +17,6 @@ from capture.site.model.output_text import day
 from capture.site.model.site import Site
 from capture.site.table.table import Cell, Table, embedded, head, needs, scripts
 from capture.snippet.snippet import Snippet
-from capture.store.catalogue import unjudged
 from capture.version_numbers import parse_version
 
 NOT_FACTS = ("schema", "reasons")
@@ -147,7 +145,8 @@ def results(here: Visit, label: str) -> Table:
     records, scripts_of = site.catalogue.records, site.catalogue.snippets
     for key in sorted(scripts_of, key=lambda key: ((label, key) not in records, key)):
         snippet, item = scripts_of[key], records.get((label, key))
-        verdicts = [entry.verdict for entry in judged(site, snippet, item)] if item else []
+        judged = site.catalogue.judged_on(item, site.states).entries if item else ()
+        verdicts = [entry.verdict for _, entry in judged]
         holding, failing = verdicts.count("holds"), verdicts.count("fails")
         parts = [f"{holding} hold" if holding != 1 else "1 holds"] if holding else []
         parts += [f"{failing} fail" if failing != 1 else "1 fails"] if failing else []
@@ -171,30 +170,17 @@ def failing(here: Visit, label: str) -> Table:
     """Every claim that the host does not bear out, and how it fails."""
     site, cards = here.site, embedded(here, label)
     rows = []
-    for key, snippet in sorted(site.catalogue.snippets.items()):
+    for key in sorted(site.catalogue.snippets):
         item = site.catalogue.records.get((label, key))
-        for entry in judged(site, snippet, item) if item else []:
-            if entry.verdict == "fails":
-                scope = entry.claim.where.text if entry.claim.where else "everywhere"
-                how = Cell(entry.reason, kind="failed")
-                rows.append((Cell(entry.claim.says), Cell(key, cards.get(key)), Cell(scope), how))
+        for _, entry in site.catalogue.judged_on(item, site.states).failing if item else ():
+            scope = entry.claim.where.text if entry.claim.where else "everywhere"
+            how = Cell(entry.reason, kind="failed")
+            rows.append((Cell(entry.claim.says), Cell(key, cards.get(key)), Cell(scope), how))
     title = here.site.titles[label]
     return Table(
         f"Claims that fail on {title}", head("claim", "snippet", "scope", "how it fails"), tuple(rows),
         empty="None: every claim that is judged on this host holds.",
     )  # fmt: skip
-
-
-def judged(site: Site, snippet: Snippet, item: Record) -> list[claims.Judgement]:
-    """Judge the claims on one record; one that cannot be evaluated is `capture check`'s to report."""
-    why_not, machine = unjudged(item, site.states[item.host, snippet.id]), site.catalogue.hosts[item.host]
-    found = []
-    for claim in snippet.claims:
-        try:
-            found.append(claims.judge(snippet, claim, item, machine, why_not))
-        except CaptureError as error:
-            found.append(claims.Judgement(claim, item.host, "not judged", str(error)))
-    return found
 
 
 def state_cell(site: Site, snippet: Snippet, label: str) -> Cell:
