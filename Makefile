@@ -35,11 +35,11 @@ help:
 	@$(PIP) --editable '.[site,snippets]'
 	@touch $@
 
-.venv/.test: .venv/.snippets scripts/install_chromium.sh
+.venv/.test: .venv/.snippets tests/harness/install_chromium.sh
 	@echo "installing the test tools"
 	@$(PIP) --editable '.[site,snippets,test]'
 	@$(PIP) --no-deps axe-playwright-python # for the axe-core inside; what it needs is a second browser
-	@sh scripts/install_chromium.sh
+	@sh tests/harness/install_chromium.sh
 	@touch $@
 
 # What a capture has to tell (changed, failed, refused, a claim that fails here) is listed and stops nothing.
@@ -68,11 +68,14 @@ lint: .venv/.test
 	@$(BIN)/ruff format --check capture tests
 	@$(BIN)/mypy
 
+# A module to a core; long ones begin (tests/conftest.py).
+PYTEST := $(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder
+
 test: .venv/.test lint check
-	@$(BIN)/python -m pytest
+	@$(PYTEST)
 
 test-all: .venv/.test lint check
-	@$(BIN)/python -m pytest -m "slow or not slow"
+	@$(PYTEST) -m "slow or not slow"
 
 # Pinned where npm still installs it; newer releases want a newer Node than distributions have.
 .venv-lighthouse/.lighthouse: Makefile

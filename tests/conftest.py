@@ -1,17 +1,43 @@
-"""What every test gets: a cache folder of its own, so that none finds what another, or the user, has kept."""
+"""What tests share: a cache folder for each, one Chromium a module, the real site once a run; and what runs first.
+
+On several cores a module is run by one worker, since what its tests share is made once.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import os
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from filelock import FileLock
 
 from capture.store import cache
 
 if TYPE_CHECKING:
     from selenium.webdriver.remote.webdriver import WebDriver
+
+# The rooms whose modules take longest begin, so that no worker is left with a long one at the end.
+BEGIN = ("handbook", "run", "site", "review", "store")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Let the long rooms begin."""
+    items.sort(key=lambda item: BEGIN.index(item.path.parent.name) if item.path.parent.name in BEGIN else len(BEGIN))
+
+
+def once(factory: pytest.TempPathFactory, name: str, make: Callable[[Path], object]) -> Path:
+    """Return a folder that is made once in a run of the tests, by the worker that needs it first."""
+    base = factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        base = base.parent
+    folder, made = base / name, base / f"{name}.made"
+    with FileLock(base / f"{name}.lock"):
+        if not made.exists():
+            make(folder)
+            made.touch()
+    return folder
 
 
 @pytest.fixture(autouse=True)
@@ -37,7 +63,7 @@ def published(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return the real site as it is published; nobody writes to it."""
     from harness.built import publish
 
-    return publish(tmp_path_factory.mktemp("published") / "site")
+    return once(tmp_path_factory, "published", lambda folder: publish(folder / "site")) / "site"
 
 
 @pytest.fixture(scope="session")

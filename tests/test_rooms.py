@@ -9,8 +9,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from harness.absent import ALONE
 from harness.handbooks import REPOSITORY
+from harness.missing_packages import ALONE
 from harness.rooms import FLOORS, floor_of, room_of
 
 PACKAGE = REPOSITORY / "capture"

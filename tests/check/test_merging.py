@@ -7,11 +7,11 @@ from io import StringIO
 from pathlib import Path
 
 import pytest
-from harness.branches import Repository, repository
 from harness.checks import HOST, RECORD, clean_handbook, found
 from harness.handbooks import REPOSITORY, Handbook, record
 from harness.handbooks import host as make_host
 from harness.properties import rows
+from harness.repositories import Repository, repository
 from ruamel.yaml import YAML
 
 from capture import store
@@ -51,26 +51,26 @@ def test_two_people_who_each_add_a_host(shared: Repository) -> None:
     shared.branch("h200", add_host("h200"))
     shared.branch("m3", add_host("m3-macbook"))
     for name in ("h200", "m3"):
-        changed = shared.files("diff", "--name-only", "main", name)
+        changed = shared.git("diff", "--name-only", "main", name).split()
         assert len({path.split("/")[2] for path in changed}) == 1 and len(changed) == 2
-    before = shared.did("rev-parse", "HEAD").strip()
-    shared.did("merge", "--quiet", "--no-edit", "h200")
-    shared.did("merge", "--quiet", "--no-edit", "m3")
-    assert found(shared.book) == NOTHING
-    assert sorted(shared.book.catalogue().hosts) == ["epyc", "h200", "m3-macbook"]
-    assert {line[0] for line in shared.did("diff", "--name-status", before, "HEAD").splitlines()} == {"A"}
+    before = shared.git("rev-parse", "HEAD").strip()
+    shared.git("merge", "--quiet", "--no-edit", "h200")
+    shared.git("merge", "--quiet", "--no-edit", "m3")
+    assert found(shared) == NOTHING
+    assert sorted(shared.catalogue().hosts) == ["epyc", "h200", "m3-macbook"]
+    assert {line[0] for line in shared.git("diff", "--name-status", before, "HEAD").splitlines()} == {"A"}
 
 
 def test_two_people_who_capture_the_same_record_again(shared: Repository) -> None:
     """A conflict over the whole file: one side's stays in place, readable, and check names it until it is resolved."""
     shared.branch("one", recapture("slowdown 41.0x\n", python="3.11.8"))
     shared.branch("other", recapture("slowdown 43.5x\n", captured="2026-12-01"))
-    shared.did("merge", "--quiet", "--no-edit", "one")
+    shared.git("merge", "--quiet", "--no-edit", "one")
     ours = (shared.root / RECORD).read_bytes()
-    merging = shared.git("merge", "--no-edit", "other")
+    merging = shared.tried("merge", "--no-edit", "other")
     assert merging.returncode != 0 and RECORD in merging.stdout
     assert (shared.root / RECORD).read_bytes() == ours
-    (problem,) = found(shared.book).problems
+    (problem,) = found(shared).problems
     assert (problem.path, problem.line, problem.rule) == (RECORD, 0, "conflict")
     assert problem.message == (
         "two branches changed it and the merge is not finished; keep one side whole: "
@@ -84,13 +84,13 @@ def test_what_check_says_resolves_the_conflict(shared: Repository, side: str, py
     """Either side comes back whole, never a mixture."""
     shared.branch("one", recapture("slowdown 41.0x\n", python="3.11.8"))
     shared.branch("other", recapture("slowdown 43.5x\n", captured="2026-12-01"))
-    shared.did("merge", "--quiet", "--no-edit", "one")
-    assert shared.git("merge", "--no-edit", "other").returncode != 0
-    shared.did("checkout", side, RECORD)
-    assert [problem.rule for problem in found(shared.book).problems] == ["conflict"]
-    shared.did("add", RECORD)
-    assert found(shared.book) == NOTHING
-    item = shared.book.catalogue().records["epyc", "a/speed"]
+    shared.git("merge", "--quiet", "--no-edit", "one")
+    assert shared.tried("merge", "--no-edit", "other").returncode != 0
+    shared.git("checkout", side, RECORD)
+    assert [problem.rule for problem in found(shared).problems] == ["conflict"]
+    shared.git("add", RECORD)
+    assert found(shared) == NOTHING
+    item = shared.catalogue().records["epyc", "a/speed"]
     assert (item.environment.python, item.captured[-2:]) == (python, day)
 
 
@@ -98,9 +98,9 @@ def test_a_host_whose_file_two_branches_changed(shared: Repository) -> None:
     """The way out is to write it again on that machine."""
     for name in ("first", "second"):
         shared.branch(name, rename(f"EPYC, the {name}"))
-    shared.did("merge", "--quiet", "--no-edit", "first")
-    assert shared.git("merge", "--no-edit", "second").returncode != 0
-    (problem,) = found(shared.book).problems
+    shared.git("merge", "--quiet", "--no-edit", "first")
+    assert shared.tried("merge", "--no-edit", "second").returncode != 0
+    (problem,) = found(shared).problems
     assert problem.path == HOST
     assert problem.message.endswith("or write it again on that machine: capture host init epyc")
 
@@ -109,26 +109,26 @@ def test_one_removes_what_the_other_captures_again(shared: Repository) -> None:
     """Also a removal against a change is an open merge that check names."""
     shared.branch("gone", lambda book: (book.root / RECORD).unlink())
     shared.branch("again", recapture("slowdown 41.0x\n"))
-    shared.did("merge", "--quiet", "--no-edit", "gone")
-    assert shared.git("merge", "--no-edit", "again").returncode != 0
-    assert [(problem.path, problem.rule) for problem in found(shared.book).problems] == [(RECORD, "conflict")]
+    shared.git("merge", "--quiet", "--no-edit", "gone")
+    assert shared.tried("merge", "--no-edit", "again").returncode != 0
+    assert [(problem.path, problem.rule) for problem in found(shared).problems] == [(RECORD, "conflict")]
 
 
 def test_a_rebase_conflicts_alike(shared: Repository) -> None:
     """Whatever brings two branches together."""
     shared.branch("one", recapture("slowdown 41.0x\n"))
     shared.branch("other", recapture("slowdown 43.5x\n"))
-    shared.did("switch", "--quiet", "other")
-    assert shared.git("rebase", "one").returncode != 0
-    assert [problem.rule for problem in found(shared.book).problems] == ["conflict"]
+    shared.git("switch", "--quiet", "other")
+    assert shared.tried("rebase", "one").returncode != 0
+    assert [problem.rule for problem in found(shared).problems] == ["conflict"]
 
 
 def test_the_same_capture_on_both_sides_is_no_conflict(shared: Repository) -> None:
     """A record that came in by two ways, as after a cherry-pick."""
     for name in ("one", "other"):
         shared.branch(name, recapture("slowdown 41.0x\n"))
-        shared.did("merge", "--quiet", "--no-edit", name)
-    assert found(shared.book) == NOTHING
+        shared.git("merge", "--quiet", "--no-edit", name)
+    assert found(shared) == NOTHING
 
 
 def test_without_the_attributes_no_mixture_passes(tmp_path: Path) -> None:
@@ -136,20 +136,20 @@ def test_without_the_attributes_no_mixture_passes(tmp_path: Path) -> None:
     shared = repository(clean_handbook(tmp_path), attributes=False)
     shared.branch("one", recapture("slowdown 41.0x\n", chip="One chip"))
     shared.branch("other", recapture("slowdown 41.0x\n", captured="2026-12-01"))
-    shared.did("merge", "--quiet", "--no-edit", "one")
-    assert shared.git("merge", "--no-edit", "other").returncode != 0
-    (marked,) = found(shared.book).problems
+    shared.git("merge", "--quiet", "--no-edit", "one")
+    assert shared.tried("merge", "--no-edit", "other").returncode != 0
+    (marked,) = found(shared).problems
     assert (marked.rule, marked.line > 0) == ("conflict", True)
-    stages = [shared.did("show", f":{number}:{RECORD}") for number in (1, 2, 3)]
+    stages = [shared.git("show", f":{number}:{RECORD}") for number in (1, 2, 3)]
     for name, text in zip(("base", "ours", "theirs"), stages, strict=True):
-        shared.book.write(name, text)
-    mixed = shared.git("merge-file", "-p", "--ours", "ours", "base", "theirs").stdout
+        shared.write(name, text)
+    mixed = shared.tried("merge-file", "-p", "--ours", "ours", "base", "theirs").stdout
     for name in ("base", "ours", "theirs"):
         (shared.root / name).unlink()
-    shared.book.write(RECORD, mixed)
-    shared.did("add", RECORD)
+    shared.write(RECORD, mixed)
+    shared.git("add", RECORD)
     assert "One chip" in mixed and "2026-12-01" in mixed
-    assert [problem.rule for problem in found(shared.book).problems] == ["digest"]
+    assert [problem.rule for problem in found(shared).problems] == ["digest"]
 
 
 def test_outside_of_git_nothing_is_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -167,19 +167,19 @@ def test_a_checkout_with_windows_line_ends(tmp_path: Path, attributes: bool) -> 
     """inv-crlf-hash: with the attributes files keep their bytes; without them nothing is found either, nor stale."""
     origin = repository(clean_handbook(tmp_path / "origin"), attributes)
     text = "first\nslowdown 42.7x\n"
-    origin.book.keep(record("a/speed", stdout=text))
+    origin.keep(record("a/speed", stdout=text))
     origin.commit()
     chosen = ["--config", "core.autocrlf=true", "--config", "core.safecrlf=false"]
-    origin.did("clone", "--quiet", *chosen, str(origin.root), str(tmp_path / "windows"))
-    windows = Repository(Handbook(tmp_path / "windows"))
+    origin.git("clone", "--quiet", *chosen, str(origin.root), str(tmp_path / "windows"))
+    windows = Repository(tmp_path / "windows")
     for path in (RECORD, HOST, "snippets/a/speed.py"):
         assert (b"\r\n" in (windows.root / path).read_bytes()) is not attributes
-    assert found(windows.book) == NOTHING
-    item = windows.book.catalogue().records["epyc", "a/speed"]
+    assert found(windows) == NOTHING
+    item = windows.catalogue().records["epyc", "a/speed"]
     assert item.stdout == text
-    store.write_record(windows.book.book, item)
+    store.write_record(windows.book, item)
     assert windows.commit("nothing changes what git holds")
-    assert windows.did("diff", "HEAD~1", "HEAD") == ""
+    assert windows.git("diff", "HEAD~1", "HEAD") == ""
 
 
 def prettier(text: str) -> str:
@@ -209,29 +209,29 @@ FORMATTERS: dict[str, Callable[[str], str]] = {
 def test_a_formatter_run_is_reported_with_what_to_do(shared: Repository, formatter: Callable[[str], str]) -> None:
     """store-formatter: each touched file is named, and git brings it back; the text it holds was never in doubt."""
     for path in (RECORD, HOST):
-        shared.book.write(path, formatter((shared.root / path).read_text("utf-8")))
-    touched = shared.files("diff", "--name-only")
+        shared.write(path, formatter((shared.root / path).read_text("utf-8")))
+    touched = shared.git("diff", "--name-only").split()
     assert RECORD in touched
-    problems = found(shared.book).problems
+    problems = found(shared).problems
     assert [(problem.path, problem.rule) for problem in problems] == [(path, "format") for path in touched]
     assert all("restore it with git" in problem.message for problem in problems)
-    shared.did("restore", RECORD, HOST)
-    assert found(shared.book) == NOTHING
+    shared.git("restore", RECORD, HOST)
+    assert found(shared) == NOTHING
 
 
 def test_git_tidies_no_record(shared: Repository) -> None:
     """A patch or a rebase with --whitespace=fix leaves what a snippet printed as it is, here a blank before a tab."""
     shared.branch("odd", recapture("columns\n        \tbelow\nslowdown 42.7x\n"))
-    shared.did("apply", "--whitespace=fix", data=shared.did("diff", "main", "odd"))
-    assert found(shared.book) == NOTHING
-    assert shared.did("diff", "odd") == shared.did("diff", "--check") == ""
+    shared.git("apply", "--whitespace=fix", data=shared.git("diff", "main", "odd"))
+    assert found(shared) == NOTHING
+    assert shared.git("diff", "odd") == shared.git("diff", "--check") == ""
 
 
 def test_a_reviewer_sees_records(shared: Repository) -> None:
     """They show as text in a diff, and GitHub does not fold them away as generated."""
-    recapture("slowdown 41.0x\n")(shared.book)
-    assert "-  slowdown 42.7x\n+  slowdown 41.0x" in shared.did("diff")
-    known = shared.did("check-attr", "diff", "linguist-generated", "merge", "eol", "--", RECORD)
+    recapture("slowdown 41.0x\n")(shared)
+    assert "-  slowdown 42.7x\n+  slowdown 41.0x" in shared.git("diff")
+    known = shared.git("check-attr", "diff", "linguist-generated", "merge", "eol", "--", RECORD)
     assert [line.rsplit(": ", 1)[1] for line in known.splitlines()] == ["unspecified", "false", "unset", "lf"]
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 import shutil
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,14 +13,6 @@ from harness.handbooks import host, record
 from harness.project import Project, rows
 
 from capture import store
-from capture.record import record as records
-from capture.record.record import Record
-
-
-def keep(project: Project, item: Record) -> None:
-    """Store a record of the snippet as it is."""
-    digest = project.parsed(item.snippet).digest if item.source_sha256 == "c" * 64 else item.source_sha256
-    store.write_record(project.book, records.sealed(replace(item, source_sha256=digest)))
 
 
 @pytest.fixture(scope="module")
@@ -36,14 +27,13 @@ def shared(tmp_path_factory: pytest.TempPathFactory) -> Project:
     project.snippet("demo/third", "print(3)", needs=["cuda"])
     for label in ("epyc", "h200"):
         store.write_host(project.book, host(label, title=label.upper()))
-    keep(project, record("demo/first", "epyc", stdout="size 12\n"))
-    keep(project, record("demo/first", "h200", stdout="size 5\n", gates={"cuda": True}, torch="2.14.1+cu130"))
-    keep(project, record("demo/second", "epyc", source_sha256="5" * 64, stdout="old\n"))
-    keep(
-        project,
+    project.keep(record("demo/first", "epyc", stdout="size 12\n"))
+    project.keep(record("demo/first", "h200", stdout="size 5\n", gates={"cuda": True}, torch="2.14.1+cu130"))
+    project.keep(record("demo/second", "epyc", source_sha256="5" * 64, stdout="old\n"))
+    project.keep(
         record("demo/third", "h200", status="timeout", exit_code=None, gates={"cuda": True}, torch="2.14.1+cu130"),
     )
-    keep(project, record("demo/gone", "epyc", source_sha256="5" * 64))
+    project.keep(record("demo/gone", "epyc", source_sha256="5" * 64))
     return project
 
 
@@ -114,7 +104,7 @@ def test_show_puts_hosts_beside_each_other(project: Project) -> None:
 
 def test_show_makes_control_characters_visible(project: Project) -> None:
     """A stranger's record or title cannot drive the reviewer's terminal."""
-    keep(project, record("demo/second", "epyc", stdout="\x1b]0;owned\x07\x1b[2Jtext \u202eflipped\n"))
+    project.keep(record("demo/second", "epyc", stdout="\x1b]0;owned\x07\x1b[2Jtext \u202eflipped\n"))
     result = project.capture("show", "demo/second")
     assert not set("\x1b\x07\u202e") & set(result.text)
     assert "\\x1b[2Jtext \\u202eflipped" in result.out
@@ -123,7 +113,7 @@ def test_show_makes_control_characters_visible(project: Project) -> None:
 def test_show_keeps_long_lines(project: Project) -> None:
     """A table of 120 columns is not broken where the output is piped."""
     line = "x" * 60 + " " + "y" * 59
-    keep(project, record("demo/second", "epyc", stdout=line + "\n"))
+    project.keep(record("demo/second", "epyc", stdout=line + "\n"))
     assert line in project.capture("show", "demo/second").out
 
 

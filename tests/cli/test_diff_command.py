@@ -70,7 +70,7 @@ def spoil(book: Compared, how: str) -> None:
         "stale": {"source_sha256": STALE},
     }  # fmt: skip
     if how in changed:
-        book.put(record("a/one", **{"stdout": "a 1\n", **changed[how]}))
+        book.keep(record("a/one", **{"stdout": "a 1\n", **changed[how]}))
     elif how == "removed":
         (book.root / RECORD).unlink()
     elif how == "orphan":
@@ -78,7 +78,7 @@ def spoil(book: Compared, how: str) -> None:
     elif how == "edit":
         book.write(RECORD, book.read(RECORD).replace("  a 1\n", "  a 2\n"))
     elif how == "secret":
-        book.put(record("a/one", stdout=f"a {TOKEN}\n"))
+        book.keep(record("a/one", stdout=f"a {TOKEN}\n"))
     elif how == "host":
         book.write("docs/captures/epyc/host.yaml", "schema: x\n")
     elif how == "claim":
@@ -86,9 +86,9 @@ def spoil(book: Compared, how: str) -> None:
         book.write("snippets/a/one.py", script('print("a 1")', values={"a": r"a (\d+)"}, claims=claim))
     elif how == "timing":
         book.write("snippets/a/speed.py", TIMING)
-        book.put(record("a/speed", stdout="slowdown 2x\n"))
+        book.keep(record("a/speed", stdout="slowdown 2x\n"))
         book.commit()
-        book.put(record("a/speed", stdout="slowdown 90x\n"))
+        book.keep(record("a/speed", stdout="slowdown 90x\n"))
 
 
 @pytest.mark.parametrize(("how", "code", "strict"), rows(EXITS))
@@ -128,12 +128,12 @@ def test_a_failing_report_is_colour_free_in_json(book: Compared) -> None:
 
 def test_records_of_local_are_never_shown(book: Compared) -> None:
     """Not even where somebody committed them."""
-    book.put(make_host("local"))
-    book.put(record("a/one", "local", stdout="mine\n"))
+    book.keep(make_host("local"))
+    book.keep(record("a/one", "local", stdout="mine\n"))
     assert book.diff().code == 0
     book.git("add", "-f", "docs/captures/local")
     book.git("commit", "-q", "-m", "local")
-    book.put(record("a/one", "local", stdout="other\n"))
+    book.keep(record("a/one", "local", stdout="other\n"))
     for revisions in ("HEAD", "HEAD~1..HEAD"):
         result = book.diff(revisions)
         assert (result.code, result.out.count("local")) == (0, 0)
@@ -142,9 +142,9 @@ def test_records_of_local_are_never_shown(book: Compared) -> None:
 def test_two_hosts_are_compared(book: Compared) -> None:
     """cmp-gpu-variant: one table of both, `local` too; the exit code says that there is something to read."""
     for label, ms in (("a100-pcie", "3.10"), ("a100-sxm", "1.00"), ("local", "2.00")):
-        book.put(make_host(label, f"A100 {label}", "cuda"))
+        book.keep(make_host(label, f"A100 {label}", "cuda"))
         book.write("snippets/a/speed.py", TIMING)
-        book.put(record("a/speed", label, stdout=f"step {ms} ms\nslowdown 2x\n"))
+        book.keep(record("a/speed", label, stdout=f"step {ms} ms\nslowdown 2x\n"))
     result = book.diff("--hosts", "a100-pcie", "a100-sxm")
     assert (result.code, result.err) == (1, "")
     assert "another machine (accelerators: 1 x A100 a100-pcie -> 1 x A100 a100-sxm)" in result.out
@@ -156,10 +156,10 @@ def test_two_hosts_are_compared(book: Compared) -> None:
 
 def test_a_damaged_record_of_a_host_is_told(book: Compared) -> None:
     """It does not pass for one that was never captured; the other host's troubles are its own."""
-    book.put(make_host("h200"))
-    book.put(make_host("third"))
-    book.put(record("a/one", "h200", stdout="a 1\n"))
-    book.put(record("a/one", "third", stdout="a 1\n"))
+    book.keep(make_host("h200"))
+    book.keep(make_host("third"))
+    book.keep(record("a/one", "h200", stdout="a 1\n"))
+    book.keep(record("a/one", "third", stdout="a 1\n"))
     for label in ("h200", "third"):
         book.write(f"docs/captures/{label}/a/one.yaml", "schema: 1\n")
     result = book.diff("--hosts", "epyc", "h200")

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from harness.axe import COLOURS, STILL, UNFOLD, scheme, violations
+from harness.axe import COLOURS, STILL, THIN, UNFOLD, scheme, violations
 from harness.browsers import find, find_all, hits, size, wait
 from harness.built import Kinds, cover, pages
 
@@ -73,7 +73,9 @@ def audit(browser: Any, address: str) -> dict[str, list[str]]:
         scheme(browser, "light")
         browser.get(address)
         browser.execute_script(STILL + UNFOLD)
-        found[f"{width} light"] = violations(browser)
+        found[f"{width} light"] = violations(browser, others=COLOURS)
+        browser.execute_script(THIN)
+        found[f"{width} light"] += violations(browser, COLOURS)
         scheme(browser, "dark")
         wait(lambda: find(browser, "[data-md-color-scheme]").get_attribute("data-md-color-scheme") == "slate")
         found[f"{width} dark"] = violations(browser, COLOURS)

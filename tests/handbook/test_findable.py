@@ -46,9 +46,9 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def homeless(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def homeless(published: Path) -> Path:
     """The site where nobody has said at what address it will stand."""
-    return build(tmp_path_factory.mktemp("homeless") / "site")
+    return published
 
 
 def pages(site: Path) -> dict[str, str]:

@@ -8,8 +8,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from harness.branches import Repository, repository
 from harness.checks import RECORD, clean_handbook, edit
+from harness.repositories import Repository, repository
 from harness.workflows import NAMES, bash, executable, jobs, load, script, steps, text
 
 WRITING = {
@@ -96,19 +96,19 @@ def change(tmp_path: Path) -> Repository:
     executable(tmp_path / "bin" / "python3", VENV)
     made = repository(clean_handbook(tmp_path / "change"))
     executable(made.root / "tool", TOOL)
-    made.book.write("capture/rules.py", "")
+    made.write("capture/rules.py", "")
     made.commit("the base branch")
-    made.did("branch", "request")
+    made.git("branch", "request")
     return made
 
 
 def merged(change: Repository, path: str) -> None:
     """Let the pull request change a file, and merge it into its base as GitHub does."""
-    change.did("switch", "--quiet", "request")
-    change.book.write(path, "changed\n")
+    change.git("switch", "--quiet", "request")
+    change.write(path, "changed\n")
     change.commit("a pull request")
-    change.did("switch", "--quiet", "--detach", "main")
-    change.did("merge", "--quiet", "--no-ff", "--no-edit", "request")
+    change.git("switch", "--quiet", "--detach", "main")
+    change.git("merge", "--quiet", "--no-ff", "--no-edit", "request")
 
 
 @pytest.mark.parametrize(
@@ -128,11 +128,11 @@ def test_data_cannot_bring_its_own_judge(change: Repository, damage: str, path: 
     if damage:
         executable(change.root / damage, OLD_TOOL)
         change.commit("an older base branch")
-        change.did("branch", "--force", "request")
+        change.git("branch", "--force", "request")
     merged(change, path)
     if damage == "broken":
-        change.did("rm", "--quiet", "broken")
-        change.did("commit", "--quiet", "--amend", "--no-edit")
+        change.git("rm", "--quiet", "broken")
+        change.git("commit", "--quiet", "--amend", "--no-edit")
     folder = change.root.parent
     done = bash(
         script("captures.yml", "Install the tool that judges"), folder,
@@ -140,7 +140,7 @@ def test_data_cannot_bring_its_own_judge(change: Repository, damage: str, path: 
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     told = dict(line.split("=") for line in (folder / "GITHUB_ENV").read_text("utf-8").splitlines())
-    assert told == {"BASE": change.did("rev-parse", "HEAD^1").strip(), "JUDGE": judge}
+    assert told == {"BASE": change.git("rev-parse", "HEAD^1").strip(), "JUDGE": judge}
     assert (folder / "tools" / judge / "bin" / "capture").exists()
 
 
@@ -174,7 +174,7 @@ def test_what_is_only_to_be_read_does_not_fail(change: Repository, check: int, d
 def test_the_real_rules_fail_and_mark_the_line(change: Repository) -> None:
     """A hand edit: the annotation names the file as the pull request has it, and the report says what to do."""
     folder = change.root.parent
-    line = edit(change.book, RECORD, "captured: '2026-11-29'", "captured: '2026-11-28'")
+    line = edit(change, RECORD, "captured: '2026-11-29'", "captured: '2026-11-28'")
     real = f'#!/bin/sh\n[ "$3" = check ] || exit 0\nexec {sys.executable} -m capture "$@"\n'
     executable(folder / "tools/base/bin/capture", real)
     done = bash(script("captures.yml", "Judge the data"), folder, {"BASE": "base", "JUDGE": "base"})

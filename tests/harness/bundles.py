@@ -97,8 +97,8 @@ def made(project: Project, key: str = "demo/one", **changes: Any) -> Record:
 
 def keep(project: Project, item: Record) -> None:
     """Store a record here, with its host."""
-    store.write_host(project.book, HOST)
-    store.write_record(project.book, item)
+    project.keep(HOST)
+    project.keep(item)
 
 
 def take(project: Project, *items: Record, options: tuple[str, ...] = (), data: bytes | None = None) -> Run:

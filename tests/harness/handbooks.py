@@ -7,7 +7,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +21,7 @@ from capture.record.record import Record, Runs
 from capture.site.markdown import page_check as pages_module
 from capture.site.markdown import page_in_progress
 from capture.site.model import site
+from capture.snippet.snippet import Snippet
 from capture.store import cache as store_cache
 from capture.store import catalogue
 from capture.store.catalogue import Catalogue
@@ -31,18 +32,27 @@ STALE = "5" * 64
 GATES = {"cuda": False, "rocm": False, "mps": False, "xpu": False, "xla": False}
 
 
-@dataclass(frozen=True)
 class Handbook:
-    """A handbook on disk."""
+    """A handbook on disk; where there is none yet, an empty one begins."""
 
-    root: Path
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        if not (root / "mkdocs.yml").exists():
+            self.write("mkdocs.yml", "site_name: test\n")
+        (root / "snippets").mkdir(exist_ok=True)
 
     @property
     def book(self) -> store.Handbook:
+        """Its paths."""
         return store.Handbook(self.root)
 
     def catalogue(self) -> Catalogue:
+        """Return all that it holds."""
         return catalogue.read(self.book)
+
+    def read(self, path: str) -> str:
+        """Return a file of the handbook."""
+        return (self.root / path).read_text("utf-8")
 
     def write(self, path: str, text: str) -> Path:
         """Write a file of the handbook, as it is."""
@@ -51,14 +61,37 @@ class Handbook:
         file.write_bytes(text.encode("utf-8"))
         return file
 
-    def keep(self, item: Record) -> Record:
-        """Write a record; `CURRENT` becomes the digest of its snippet, and the content digest is filled in."""
+    def snippet(self, name: str, body: str, **options: Any) -> None:
+        """Write a snippet; without `dependencies` it needs nothing but Python."""
+        self.write(f"snippets/{name}.py", script(body, **{"dependencies": [], **options}))
+
+    def parsed(self, name: str) -> Snippet:
+        """Return a snippet of the handbook."""
+        snippets, problems = store.read_snippets(self.book)
+        assert name in snippets, problems
+        return snippets[name]
+
+    def record(self, snippet: str, label: str = "local") -> Record:
+        """Return a stored record, whole and valid."""
+        item = store.read_record(self.book, label, snippet)
+        assert item is not None, f"no record of {snippet} on {label}"
+        return item
+
+    def records(self, label: str = "local") -> list[str]:
+        """Return the ids of the stored records; each of them can be read."""
+        found = store.record_ids(self.book, label)
+        assert all(self.record(snippet, label) for snippet in found)
+        return found
+
+    def keep(self, item: Record | Host) -> None:
+        """Write a host or a record, its content digest filled in; `CURRENT` becomes the digest of its snippet."""
+        if isinstance(item, Host):
+            store.write_host(self.book, item)
+            return
         if item.source_sha256 == CURRENT:
             found = store.read_snippets(self.book)[0].get(item.snippet)
             item = replace(item, source_sha256=found.digest if found else "0" * 64)
-        item = records_module.sealed(item)
-        store.write_record(self.book, item)
-        return item
+        store.write_record(self.book, records_module.sealed(item))
 
     def mkdocs(self, *arguments: str, env: Mapping[str, str] | None = None) -> subprocess.CompletedProcess[str]:
         """Run MkDocs in this handbook and return what it said."""
@@ -93,7 +126,7 @@ class Handbook:
 
     def html(self, page: str) -> str:
         """Return a built page, such as `instruments/index.html`."""
-        return (self.root / "site" / page).read_text("utf-8")
+        return self.read(f"site/{page}")
 
 
 def script(body: str, **options: Any) -> str:
@@ -173,19 +206,21 @@ def make_handbook(
     pages: Mapping[str, str] | None = None,
     default_host: str | None = None,
     notebooks: Iterable[str] = (),
+    site: bool = True,
 ) -> Handbook:
-    """Write a handbook into a folder and return it; the first host is the default one unless another is named."""
-    pages = {"index.md": "# Start\n\nHello.\n"} if pages is None else pages
+    """Write a handbook into a folder and return it; the first host is the default one unless another is named.
+
+    Without a site it has neither pages nor what draws them.
+    """
     hosts = [host()] if hosts is None else list(hosts)
     handbook = Handbook(folder)
-    handbook.write("mkdocs.yml", config(default_host or (hosts[0].label if hosts else None), pages, notebooks))
-    (folder / "snippets").mkdir(exist_ok=True)
+    if site:
+        pages = {"index.md": "# Start\n\nHello.\n"} if pages is None else pages
+        handbook.write("mkdocs.yml", config(default_host or (hosts[0].label if hosts else None), pages, notebooks))
     for snippet_id, text in (snippets or {}).items():
         handbook.write(f"snippets/{snippet_id}.py", text)
-    for item in hosts:
-        store.write_host(handbook.book, item)
-    for item in records:
+    for item in (*hosts, *records):
         handbook.keep(item)
-    for path, text in pages.items():
+    for path, text in (pages or {}).items():
         handbook.write(f"docs/{path}", text)
     return handbook

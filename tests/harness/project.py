@@ -17,14 +17,10 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import psutil
 
-from capture import store
-from capture.record.record import Record
-from capture.snippet.snippet import Snippet
-from harness.handbooks import script
+from harness.handbooks import Handbook
 
 PATIENCE = 60.0  # seconds after which something that should have happened counts as a hang
 
@@ -51,51 +47,12 @@ class Run:
         return not (self.changed or self.added or self.removed)
 
 
-class Project:
+class Project(Handbook):
     """A handbook whose snippets are executed by `python`; the tool itself runs in the interpreter of the tests."""
 
     def __init__(self, root: Path, python: str = "") -> None:
-        self.root, self.python = root, python or bare_python()
-        self.write("mkdocs.yml", "site_name: test\n")
-        (root / "snippets").mkdir(exist_ok=True)
-
-    @property
-    def book(self) -> store.Handbook:
-        """Its paths."""
-        return store.Handbook(self.root)
-
-    def write(self, path: str, text: str) -> Path:
-        """Write a file of the handbook."""
-        file = self.root / path
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_bytes(text.encode("utf-8"))
-        return file
-
-    def snippet(self, name: str, body: str, **options: Any) -> None:
-        """Write a snippet; without `dependencies` it needs nothing but Python."""
-        self.write(f"snippets/{name}.py", script(body, **{"dependencies": [], **options}))
-
-    def parsed(self, name: str) -> Snippet:
-        """Return a snippet of the handbook."""
-        snippets, problems = store.read_snippets(self.book)
-        assert name in snippets, problems
-        return snippets[name]
-
-    def read(self, path: str) -> str:
-        """Return a file of the handbook."""
-        return (self.root / path).read_text("utf-8")
-
-    def record(self, snippet: str, label: str = "local") -> Record:
-        """Return a stored record, whole and valid."""
-        item = store.read_record(self.book, label, snippet)
-        assert item is not None, f"no record of {snippet} on {label}"
-        return item
-
-    def records(self, label: str = "local") -> list[str]:
-        """Return the ids of the stored records; each of them can be read."""
-        found = store.record_ids(self.book, label)
-        assert all(self.record(snippet, label) for snippet in found)
-        return found
+        super().__init__(root)
+        self.python = python or bare_python()
 
     def state(self) -> dict[str, tuple[int, bytes]]:
         """Return time of change and content of every file."""
@@ -163,9 +120,13 @@ class Project:
 
 
 def environment(extra: Mapping[str, str]) -> dict[str, str]:
-    """Return the environment of the tests without what would hide faults of buffering, colour or width, or slow it."""
+    """Return the environment of the tests without what would hide faults of buffering, colour or width, or slow it.
+
+    What git tells a hook, and where a site will stand, is no business of small handbooks either.
+    """
     hiding = ("PYTHONUNBUFFERED", "FORCE_COLOR", "NO_COLOR", "COLUMNS", "PYTHONUTF8", "PYTHONDONTWRITEBYTECODE")
-    return {name: value for name, value in os.environ.items() if name not in hiding} | dict(extra)
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("GIT_", "HANDBOOK_"))}
+    return {name: value for name, value in kept.items() if name not in hiding} | dict(extra)
 
 
 def rows(text: str) -> dict[str, list[str]]:

@@ -1,4 +1,4 @@
-"""A handbook in a git repository, and a person who answers at a terminal."""
+"""Handbooks in git repositories of their own, and a person who answers at a terminal."""
 
 from __future__ import annotations
 
@@ -10,24 +10,20 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
 
+import psutil
 from typer.testing import CliRunner
 
-from capture import store
 from capture.cli.app import app
-from capture.record import record as records
-from capture.record.record import Record
-from harness.handbooks import host, record
-from harness.project import PATIENCE, Project, environment
+from harness.handbooks import REPOSITORY, Handbook, host, record
+from harness.project import PATIENCE, Project, environment, until
 
 # Nothing of whoever runs the tests: neither his settings nor his name.
 GIT = {
     "GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1", "GIT_AUTHOR_NAME": "a", "GIT_AUTHOR_EMAIL": "a@b.c",
-    "GIT_COMMITTER_NAME": "a", "GIT_COMMITTER_EMAIL": "a@b.c",
+    "GIT_COMMITTER_NAME": "a", "GIT_COMMITTER_EMAIL": "a@b.c", "GIT_EDITOR": "true", "GIT_TERMINAL_PROMPT": "0",
 }  # fmt: skip
 ONE, TWO, GONE = (f"docs/captures/epyc/{name}.yaml" for name in ("demo/one", "demo/two", "other/gone"))
 NEW, FACTS = "docs/captures/h200/demo/one.yaml", "docs/captures/h200/host.yaml"
@@ -42,12 +38,17 @@ class Repository(Project):
         self.top = top or root
 
     def git(self, *arguments: str, fails: bool = False, data: str | None = None) -> str:
-        """Run git in the handbook, with some standard input, and return what it prints."""
-        done = subprocess.run(
-            ["git", *arguments], cwd=self.root, env=environment(GIT), capture_output=True, text=True, encoding="utf-8",
-            check=not fails, input=data, timeout=PATIENCE,
-        )  # fmt: skip
+        """Run git in the handbook, with some standard input, and return what it prints; it must succeed unless told."""
+        done = self.tried(*arguments, data=data)
+        assert fails or done.returncode == 0, done.stdout + done.stderr
         return done.stdout
+
+    def tried(self, *arguments: str, data: str | None = None) -> subprocess.CompletedProcess[str]:
+        """Run git in the handbook and return what it said, whatever its exit code."""
+        return subprocess.run(
+            ["git", *arguments], cwd=self.root, env=environment({**GIT, "LC_ALL": "C"}), capture_output=True, text=True,
+            encoding="utf-8", input=data, timeout=PATIENCE, check=False,
+        )  # fmt: skip
 
     def commit(self, words: str = "more") -> str:
         """Commit everything and return the commit."""
@@ -55,13 +56,12 @@ class Repository(Project):
         self.git("commit", "--quiet", "--allow-empty", "--message", words)
         return self.git("rev-parse", "HEAD").strip()
 
-    def keep(self, name: str, label: str = "epyc", **changes: Any) -> str:
-        """Store a record, current unless a digest is given, and return its path."""
-        item: Record = record(name, label, **changes)
-        if "source_sha256" not in changes:
-            item = replace(item, source_sha256=self.parsed(name).digest)
-        store.write_record(self.book, records.sealed(item))
-        return f"docs/captures/{label}/{name}.yaml"
+    def branch(self, name: str, work: Callable[[Repository], object]) -> None:
+        """Do some work on a branch of its own from main, commit it and come back."""
+        self.git("switch", "--quiet", "--create", name, "main")
+        work(self)
+        self.commit(name)
+        self.git("switch", "--quiet", "main")
 
     def status(self, *paths: str) -> list[str]:
         """Return what differs from HEAD and from the index, as `git status --short` says it."""
@@ -79,6 +79,16 @@ class Repository(Project):
         return Repository(folder / self.root.relative_to(self.top), folder)
 
 
+def repository(book: Handbook, attributes: bool = True) -> Repository:
+    """Make a repository of a handbook, with this repository's attributes unless told not to."""
+    found = Repository(book.root)
+    for name in (".gitattributes", ".gitignore") if attributes else (".gitignore",):
+        shutil.copy(REPOSITORY / name, book.root / name)
+    found.git("init", "--quiet", "--initial-branch", "main")
+    found.commit("a handbook")
+    return found
+
+
 def with_changes(top: Path) -> Repository:
     """Three committed records of one host. Since then one says something else, one is gone, a host has come.
 
@@ -88,15 +98,15 @@ def with_changes(top: Path) -> Repository:
     found.write(".gitignore", ".capture-lock\n")  # which a killed process leaves
     for name in ("demo/one", "demo/two", "other/gone"):
         found.snippet(name, f"print({name!r})")
-    store.write_host(found.book, host("epyc"))
+    found.keep(host("epyc"))
     for name in ("demo/one", "demo/two", "other/gone"):
-        found.keep(name, stdout=f"{name}\nsame\n")
+        found.keep(record(name, stdout=f"{name}\nsame\n"))
     found.git("init", "--quiet", str(top))
     found.commit()
-    found.keep("demo/one", stdout="changed\nsame\n")
+    found.keep(record("demo/one", stdout="changed\nsame\n"))
     (found.root / GONE).unlink()
-    store.write_host(found.book, host("h200", title="H200", kind="cuda"))
-    found.keep("demo/one", "h200", stdout="first\n", gates={"cuda": True})
+    found.keep(host("h200", title="H200", kind="cuda"))
+    found.keep(record("demo/one", "h200", stdout="first\n", gates={"cuda": True}))
     return found
 
 
@@ -125,8 +135,6 @@ def at_terminal(project: Project, answers: Sequence[str], *arguments: str) -> tu
         while True:
             assert time.monotonic() < deadline, f"waited in vain for a question or the end: {shown}"
             if not select.select([ours], [], [], 0.3)[0]:
-                if asked and answers[asked - 1] == INTERRUPT:  # it came before the question was waited at
-                    os.write(ours, INTERRUPT.encode())
                 continue
             try:
                 part = os.read(ours, 65536).decode("utf-8", "replace")
@@ -138,6 +146,9 @@ def at_terminal(project: Project, answers: Sequence[str], *arguments: str) -> tu
             if shown.count("[a,r,s,A,R,q,?]: ") > asked:
                 answer = answers[asked]
                 asked += 1
+                if answer == INTERRUPT:  # sent any earlier, it might come before the question is waited at
+                    waits = psutil.Process(process.pid).status
+                    until(lambda waits=waits: waits() == psutil.STATUS_SLEEPING, "it waits for an answer")
                 os.write(ours, answer.encode() + (b"" if answer in (INTERRUPT, END) else b"\n"))
         return process.wait(PATIENCE), shown.replace("\r\n", "\n")
     finally:

@@ -6,19 +6,15 @@ import atexit
 import functools
 import shutil
 import tempfile
-from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from capture import store
 from capture.check import rules
-from capture.host.host import Host
-from capture.record.record import Record
 from capture.review import handbook_changes
 from capture.review.handbook_changes import HandbookChanges
 from capture.review.record_change import RecordChange
 from harness.checks import edit
-from harness.handbooks import Handbook, record, script
+from harness.handbooks import Handbook, make_handbook, record, script
 from harness.handbooks import host as make_host
 from harness.project import Run
 from harness.repositories import GIT, Repository
@@ -33,25 +29,6 @@ SPEED = {
     "compare": {"ratio": {"slowdown": 3.0}},
 }
 TIMING = script("print(1)", **SPEED)
-
-
-def side(
-    folder: Path,
-    snippets: Mapping[str, str],
-    records: Iterable[Record] = (),
-    hosts: Iterable[Host] | None = None,
-) -> Handbook:
-    """Write one state of a handbook, without a site, and return it."""
-    book = Handbook(folder)
-    book.write("mkdocs.yml", "site_name: test\n")
-    (folder / "snippets").mkdir(parents=True, exist_ok=True)
-    for key, text in snippets.items():
-        book.write(f"snippets/{key}.py", text)
-    for item in [make_host()] if hosts is None else hosts:
-        store.write_host(book.book, item)
-    for one in records:
-        book.keep(one)
-    return book
 
 
 def compared(base: Handbook, head: Handbook) -> HandbookChanges:
@@ -70,7 +47,8 @@ def claiming(holds: str, name: str = "small", **options: Any) -> str:
 def states(folder: Path, base: dict[str, Any], head: dict[str, Any]) -> tuple[Handbook, Handbook, HandbookChanges]:
     """Write two states, one snippet with one record unless said otherwise, and compare them."""
     usual: dict[str, Any] = {"snippets": {"a/one": PLAIN}, "records": [record("a/one", stdout="a 1\n")]}
-    old, new = (side(folder / name, **{**usual, **given}) for name, given in (("base", base), ("head", head)))
+    made = (("base", usual | base), ("head", usual | head))
+    old, new = (make_handbook(folder / name, **parts, site=False) for name, parts in made)
     return old, new, compared(old, new)
 
 
@@ -105,13 +83,6 @@ class Compared(Repository):
         super().__init__(root, top)
         self.git("init", "-q", "-b", "main", str(self.top))
 
-    def put(self, item: Record | Host) -> None:
-        """Store a host, or a record of the snippet as it is."""
-        if isinstance(item, Host):
-            store.write_host(self.book, item)
-        else:
-            Handbook(self.root).keep(item)
-
     def identity(self, name: str) -> str:
         """Return the object of a revision or a path in one."""
         return self.git("rev-parse", name).strip()
@@ -127,13 +98,13 @@ class Compared(Repository):
 def fill(book: Compared) -> None:
     """Write one snippet, one host and one record."""
     book.write("snippets/a/one.py", PLAIN)
-    book.put(make_host())
-    book.put(record("a/one", stdout="a 1\n"))
+    book.keep(make_host())
+    book.keep(record("a/one", stdout="a 1\n"))
 
 
 def upgraded(book: Compared) -> None:
     """Capture with another torch, which prints something else."""
-    book.put(record("a/one", stdout="a 2\n", torch="2.14.1+cpu"))
+    book.keep(record("a/one", stdout="a 2\n", torch="2.14.1+cpu"))
 
 
 @functools.cache

@@ -49,9 +49,7 @@ def captured(root: Path) -> Project:
 def copy_of(known: Project, root: Path) -> Project:
     """Return a copy of a handbook."""
     shutil.copytree(known.root, root)
-    found = Project(root)
-    found.write("mkdocs.yml", CONFIG)
-    return found
+    return Project(root)
 
 
 def moods(known: Project) -> Iterator[Callable[[str], object]]:
@@ -84,9 +82,3 @@ def edit(project: Project, snippet: str, sealed: bool = True, environment: Any =
     item = records.sealed(item) if sealed else item
     store.write_record(project.book, item)
     return item
-
-
-def keep(project: Project, item: Record) -> None:
-    """Store a record of the snippet as it is."""
-    digest = project.parsed(item.snippet).digest if item.source_sha256 == "c" * 64 else item.source_sha256
-    store.write_record(project.book, records.sealed(replace(item, source_sha256=digest)))

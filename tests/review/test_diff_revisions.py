@@ -33,7 +33,7 @@ def test_the_working_tree_is_compared_with_a_revision(book: Compared) -> None:
     assert book.diff().code == 0
     assert book.diff(first).out.startswith(f"{first[:10]} -> working tree: 1 capture differs")
     book.write("snippets/a/two.py", OTHER)
-    book.put(record("a/two", stdout="a 2\n"))
+    book.keep(record("a/two", stdout="a 2\n"))
     assert "newly captured" in book.diff(second).out
 
 
@@ -42,7 +42,7 @@ def test_two_revisions_are_compared(book: Compared) -> None:
     base = book.identity("HEAD")
     book.git("switch", "-q", "-c", "topic")
     book.write("snippets/a/topic.py", PLAIN)
-    book.put(record("a/topic", stdout="a 1\n"))
+    book.keep(record("a/topic", stdout="a 1\n"))
     book.commit()
     book.git("switch", "-q", "main")
     upgraded(book)
@@ -154,7 +154,7 @@ def test_what_is_no_file_is_named_and_not_followed(book: Compared, mode: str, pa
 
 def test_a_link_in_the_working_tree_is_named(book: Compared) -> None:
     """git would keep the link and not what it names; a record that is read through one is not shown as a file."""
-    book.put(record("a/one", stdout="a 1\n", captured="2026-12-01"))
+    book.keep(record("a/one", stdout="a 1\n", captured="2026-12-01"))
     (book.root / RECORD).rename(book.root / "elsewhere.yaml")
     (book.root / RECORD).symlink_to(book.root / "elsewhere.yaml")
     result = book.diff("--strict")

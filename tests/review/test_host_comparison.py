@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from harness.handbooks import GATES, STALE, record, script
+from harness.handbooks import GATES, STALE, make_handbook, record, script
 from harness.handbooks import host as make_host
 from harness.properties import rows
-from harness.revisions import PLAIN, SPEED, TIMING, only, side
+from harness.revisions import PLAIN, SPEED, TIMING, only
 
 from capture.cli.report import change_json, change_markdown, change_text
 from capture.host.host import Host
@@ -26,7 +26,8 @@ def against(
 ) -> HandbookChanges:
     """Compare the hosts `epyc` and `other`, which is another chip unless said otherwise."""
     hosts = [make_host(), second or make_host("other", "EPYC B", model="EPYC B")]
-    return host_comparison.compare_hosts(side(folder, snippets, [*one, *other], hosts).catalogue(), "epyc", "other")
+    book = make_handbook(folder, snippets, hosts, [*one, *other], site=False)
+    return host_comparison.compare_hosts(book.catalogue(), "epyc", "other")
 
 
 def pair_of(key: str, old: str, new: str, **fields: Any) -> tuple[list[Record], list[Record]]:
@@ -135,7 +136,7 @@ def test_another_variant_of_a_device_is_shown_beside_the_first(tmp_path: Path) -
     one = [record("a/speed", "epyc", TIMES, **CUDA), record("a/one", "epyc", **CUDA)]
     other = [record("a/speed", "other", "float32 1.55 ms\nslowdown 2.2x\n", **CUDA), record("a/one", "other", **CUDA)]
     hosts = [make_host("epyc", "A100-PCIE-80GB", "cuda"), make_host("other", "A100-SXM4-80GB", "cuda")]
-    book = side(tmp_path, {"a/speed": TIMING, "a/one": PLAIN}, [*one, *other], hosts)
+    book = make_handbook(tmp_path, {"a/speed": TIMING, "a/one": PLAIN}, hosts, [*one, *other], site=False)
     found = host_comparison.compare_hosts(book.catalogue(), "epyc", "other")
     assert "accelerators: 1 x A100-PCIE-80GB -> 1 x A100-SXM4-80GB" in found.hosts[0].words[1]
     assert {item.snippet: item.kind for item in found.records} == {"a/speed": "not comparable", "a/one": "identical"}

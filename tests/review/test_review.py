@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from harness.checks import TOKEN
-from harness.handbooks import host
+from harness.handbooks import host, record
 from harness.repositories import END, FACTS, GONE, INTERRUPT, NEW, ONE, TWO, Repository, at_terminal, with_changes
 
 from capture import store
@@ -54,7 +54,7 @@ def test_accepting_stages_and_does_not_ask_again(project: Repository) -> None:
     assert (again.code, again.out) == (
         0, "nothing to decide; waiting, but not asked for: 1; accepted, staged for the next commit: 3\n",
     )  # fmt: skip
-    project.keep("demo/one", stdout="changed again\n")
+    project.keep(record("demo/one", stdout="changed again\n"))
     assert "+ changed again" in project.capture("review", "demo/one", "--host", "epyc").out
     assert project.capture("review", "--accept", "--all").code == 0
     assert project.status() == [f"M  {ONE}", f"D  {GONE}", f"A  {NEW}", f"A  {FACTS}"]
@@ -64,7 +64,7 @@ def test_rejecting_restores_and_keeps_what_it_rejects(project: Repository) -> No
     """All is as in HEAD, byte for byte, also in the index; what is rejected lies where it says, ignored by git."""
     texts = {path: project.read(path) for path in (ONE, NEW, FACTS)}
     project.git("add", ONE, NEW)
-    project.keep("demo/one", stdout="and again\n")
+    project.keep(record("demo/one", stdout="and again\n"))
     project.git("rm", "--cached", "--quiet", NEW)
     result = project.capture("review", "--reject", "--all")
     assert (result.code, project.status()) == (0, [])

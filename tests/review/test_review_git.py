@@ -7,6 +7,7 @@ import shutil
 from pathlib import Path
 
 import pytest
+from harness.handbooks import record
 from harness.repositories import FACTS, GONE, NEW, ONE, TWO, Repository, reviewed, with_changes
 
 posix = pytest.mark.skipif(os.name != "posix", reason="links and signals as POSIX has them")
@@ -74,7 +75,7 @@ def test_conflicts_are_settled_first(project: Repository) -> None:
     """While a merge has left conflicts in the captures nothing is decided; it names them."""
     project.commit("here")
     project.git("checkout", "--quiet", "-b", "other", "HEAD~")
-    project.keep("demo/one", stdout="otherwise\n")
+    project.keep(record("demo/one", stdout="otherwise\n"))
     project.commit("there")
     project.git("merge", "--quiet", "-", fails=True)
     before = project.status()
@@ -153,7 +154,7 @@ def test_line_ends_and_modes_are_git_s(project: Repository) -> None:
     project.git("rm", "-r", "--quiet", "--cached", ".")
     project.git("reset", "--quiet", "--hard")
     as_checked_out = (project.root / ONE).read_bytes()
-    project.keep("demo/one", stdout="changed again\n")
+    project.keep(record("demo/one", stdout="changed again\n"))
     (project.root / TWO).chmod(0o755)
     said = reviewed(project)[1]
     assert "identical                demo/two on epyc: only line ends or the mode of the file differ" in said
@@ -175,6 +176,6 @@ def test_a_staged_version_that_is_no_longer_there_waits(project: Repository) -> 
 
 def test_strangers_text_cannot_drive_the_terminal(project: Repository) -> None:
     """Control characters in a new record are made visible."""
-    project.keep("demo/one", "h200", stdout="\x1b]0;owned\x07\x1b[2J\u202eflipped\n", gates={"cuda": True})
+    project.keep(record("demo/one", "h200", stdout="\x1b]0;owned\x07\x1b[2J\u202eflipped\n", gates={"cuda": True}))
     said = reviewed(project)[1]
     assert not set("\x1b\x07\u202e") & set(said) and "\\x1b[2J\\u202eflipped" in said

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from harness.handbooks import host
+from harness.handbooks import host, record
 from harness.repositories import FACTS, NEW, ONE, Repository, reviewed, with_changes
 
 from capture import store
@@ -35,7 +35,7 @@ def project(tmp_path: Path, shared: Repository) -> Repository:
 def test_what_changes_meanwhile_is_not_decided(project: Repository, accepting: bool) -> None:
     """Only what was shown can be accepted or rejected: a record written since is looked at again."""
     session = review.begin_review(project.book, ["demo"], "")
-    project.keep("demo/one", stdout="newer\n")
+    project.keep(record("demo/one", stdout="newer\n"))
     store.write_host(project.book, host("h200", title="Another"))
     left = session.decide(accepting, session.items)
     assert [item.entry.path for item in left] == ([ONE, NEW] if accepting else [ONE])
@@ -63,7 +63,7 @@ def test_a_run_meanwhile(project: Repository, monkeypatch: pytest.MonkeyPatch) -
 def test_one_review_after_another_in_the_same_second(project: Repository) -> None:
     """What is kept is never replaced."""
     for number in range(3):
-        project.keep("demo/one", stdout=f"{number}\n")
+        project.keep(record("demo/one", stdout=f"{number}\n"))
         session = review.begin_review(project.book, ["demo/one"], "epyc")
         session.stamp = "2026-11-29T12-00-00"
         assert session.decide(False, session.items) == []

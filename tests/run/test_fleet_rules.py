@@ -7,9 +7,9 @@ import sys
 from pathlib import Path
 
 import pytest
-from harness.absent import ALONE
 from harness.fleets import probe
 from harness.handbooks import REPOSITORY
+from harness.missing_packages import ALONE
 from harness.project import Project
 from hypothesis import given
 from hypothesis import strategies as st

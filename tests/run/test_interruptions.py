@@ -109,13 +109,16 @@ def test_kill_at_any_moment_leaves_whole_records(tmp_path: Path) -> None:
     """store-atomic: each file is the old one or the new one, never a part, at 50 moments of a kill."""
     project = Project(tmp_path)
     names = [f"demo/s{number}" for number in range(6)]
-    for name in names:
-        project.snippet(name, f"print({name!r} * 50)")
     own = {"TMPDIR": str(tmp_path.parent)}  # what is left in it goes with the tests
     moments = random.Random(0)
-    for _ in range(50):
+    for moment in range(50):
+        for name in names:
+            project.snippet(name, f"print({name!r} * 50)  # {moment}")
         with project.start("run", "--python", project.python, "--force", "-j", "2", env=own) as process:
-            time.sleep(moments.uniform(0.25, 0.65))  # from the first import to the last record
+            assert process.stderr is not None
+            for _ in range(moments.randrange(len(names) + 1)):  # of the lines that tell of a snippet, one each
+                process.stderr.readline()
+            time.sleep(moments.uniform(0, 0.05))
             process.kill()
             process.wait()
         assert set(project.records()) <= set(names)

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from harness.handbooks import host, record
 from harness.project import Project, processes_with, until
-from harness.verifications import CONFIG, LABEL, captured, copy_of, edit, keep, moods, results, verify
+from harness.verifications import CONFIG, LABEL, captured, copy_of, edit, moods, results, verify
 
 from capture import store
 from capture.record import verification
@@ -134,7 +134,7 @@ def test_a_snippet_that_reaches_its_time_limit(project: Project) -> None:
     """It is ended, and differs."""
     project.snippet("demo/slow", "import time\ntime.sleep(40)", timeout=1)
     digest = project.parsed("demo/slow").digest
-    keep(project, record("demo/slow", LABEL, source_sha256=digest, torch=None, stdout=""))
+    project.keep(record("demo/slow", LABEL, source_sha256=digest, torch=None, stdout=""))
     code, found = results(project, "demo/slow")
     assert code == 1
     assert found["demo/slow"].detail.startswith("ok (exit 0) -> timeout: timeout: reached its time limit")
@@ -172,7 +172,7 @@ def test_unknown_names(project: Project, arguments: list[str], config: str, says
 def test_against_another_label(project: Project) -> None:
     """Any host's records can be compared with, this machine's own too."""
     store.write_host(project.book, host("h200"))
-    keep(project, record("demo/plain", "h200", torch=None, stdout="other\n"))
+    project.keep(record("demo/plain", "h200", torch=None, stdout="other\n"))
     done = verify(project, "--against", "h200", "demo/plain")
     assert done.code == 1
     assert 'h200: 1 differs\n  differs    demo/plain: text changed: line 1: "other" -> "plain"' in done.out

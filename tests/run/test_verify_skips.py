@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from harness.handbooks import record
 from harness.project import Project, bare_interpreter
-from harness.verifications import LABEL, captured, copy_of, edit, keep, moods, results, verify
+from harness.verifications import LABEL, captured, copy_of, edit, moods, results, verify
 
 from capture.record import verification
 from capture.record.verification import Result
@@ -65,7 +65,7 @@ def test_torch_that_fails_to_import(project: Project, tmp_path: Path) -> None:
     }
     project.python = bare_interpreter(tmp_path / "env", broken)
     project.snippet("demo/tensor", "import torch", dependencies=["torch"])
-    keep(project, record("demo/tensor", LABEL, torch="2.13.0", stdout=""))
+    project.keep(record("demo/tensor", LABEL, torch="2.13.0", stdout=""))
     for name in ("demo/moody", "demo/plain", "other/number"):
         edit(project, name, environment={"torch": "2.13.0"})
     code, found = results(project)
@@ -88,7 +88,7 @@ def test_torch_that_fails_to_import(project: Project, tmp_path: Path) -> None:
 def test_what_is_skipped(project: Project, options: dict[str, Any], changes: dict[str, Any], reason: str) -> None:
     """What cannot be verified here is not executed, has its reason, and fails nothing."""
     project.snippet("demo/special", "raise SystemExit('executed')", **options)
-    keep(project, record("demo/special", LABEL, **{"torch": None, "stdout": "", **changes}))
+    project.keep(record("demo/special", LABEL, **{"torch": None, "stdout": "", **changes}))
     code, found = results(project)
     assert code == 0
     assert found.pop("demo/special") == Result(

@@ -1,4 +1,4 @@
-"""An interpreter in which packages are absent."""
+"""An interpreter in which packages are missing."""
 
 # Its arguments: packages that are not there, a folder to import from, then the modules to import.
 ALONE = """
