@@ -1,4 +1,4 @@
-"""Builds of the site at up to 3,000 pages, in CPU time, against plain MkDocs Material with the same content."""
+"""Builds of the site at up to 3,000 pages, in CPU time, against plain MkDocs Material."""
 
 import importlib.util
 import pathlib
