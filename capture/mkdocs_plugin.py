@@ -29,30 +29,31 @@ from capture import store
 from capture.errors import CaptureError
 from capture.exchange import dataset, dataset_rows
 from capture.host.host import LOCAL
-from capture.site.markdown import page_check, page_in_progress
+from capture.site.markdown import handbook_pages, page_in_progress
+from capture.site.markdown.handbook_pages import HandbookPages
 from capture.site.markdown.highlighted import Highlighted
 from capture.site.model import site
 from capture.site.model.links import Links
 from capture.site.notebook import notebook_pages
-from capture.site.page import foot, host_page, markdown_copy, moved_addresses, search_text, similar_hosts
+from capture.site.page import foot, host_page, llms_txt, markdown_copy, moved_addresses, search_text, similar_hosts
 
 if TYPE_CHECKING:  # it brings the live server's libraries, which a build has no use for
     from mkdocs.livereload import LiveReloadServer
 
-LOG = logging.getLogger("mkdocs.capture")
-THEME = Path(__file__).parent / "site" / "theme"
-STYLES = ("assets/capture.css",)  # those of tables and notebooks are fetched by the pages that have one
-SCRIPTS = ("assets/capture.js", "assets/compare.js", "assets/theme.js")
-ADD_ADDRESSES = "CAPTURE_ADDRESSES"
-LOCAL_FILES = f"captures/{LOCAL}/"
-OWN_ID = re.compile(r'\sid="(capture-[^"]+)"')
+_LOG = logging.getLogger("mkdocs.capture")
+_THEME = Path(__file__).parent / "site" / "theme"
+_STYLES = ("assets/capture.css",)  # those of tables and notebooks are fetched by the pages that have one
+_SCRIPTS = ("assets/capture.js", "assets/compare.js", "assets/theme.js")
+_ADD_ADDRESSES = "CAPTURE_ADDRESSES"
+_LOCAL_FILES = f"captures/{LOCAL}/"
+_CARD_ID = re.compile(r'\sid="(capture-[^"]+)"')
 
 
-class Options(Config):  # type: ignore[no-untyped-call]  # MkDocs leaves it untyped
+class PluginOptions(Config):  # type: ignore[no-untyped-call]  # MkDocs leaves it untyped
     """The plugin has none: what it needs stands under `extra.capture`, which Markdown without MkDocs reads as well."""
 
 
-class CapturedPlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]  # MkDocs leaves it untyped
+class CapturedPlugin(BasePlugin[PluginOptions]):  # type: ignore[no-untyped-call]  # MkDocs leaves it untyped
     """The plugin; an object lives as long as the command, so `mkdocs serve` builds with the same one again."""
 
     def __init__(self) -> None:
@@ -60,7 +61,9 @@ class CapturedPlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]  # M
         self.sections: dict[str, list[str]] = {}  # of each page, by its address
         self.generated: set[str] = set()  # addresses of the pages that nobody wrote
         self.days: Mapping[str, str] = {}  # on which each page's text was last changed, by its path
-        self.notebooks: dict[str, notebook_pages.Tour] = {}  # by the address of the lesson and of the notebook's page
+        self.notebooks: dict[
+            str, notebook_pages.LessonNotebook
+        ] = {}  # by the address of the lesson and of the notebook's page
 
     def on_startup(self, *, command: Literal["build", "gh-deploy", "serve"], dirty: bool) -> None:
         """Remember whether this is `mkdocs serve`; MkDocs keeps a plugin between builds because this is here."""
@@ -71,10 +74,10 @@ class CapturedPlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]  # M
 
         While serving, the page and the log show what is wrong.
         """
-        if str(THEME) not in config.theme.dirs:
-            config.theme.dirs.insert(1 if config.theme.custom_dir else 0, str(THEME))
-            config.extra_css[:0] = [name for name in STYLES if name not in config.extra_css]
-            config.extra_javascript[:0] = [name for name in SCRIPTS if name not in config.extra_javascript]
+        if str(_THEME) not in config.theme.dirs:
+            config.theme.dirs.insert(1 if config.theme.custom_dir else 0, str(_THEME))
+            config.extra_css[:0] = [name for name in _STYLES if name not in config.extra_css]
+            config.extra_javascript[:0] = [name for name in _SCRIPTS if name not in config.extra_javascript]
         logger = logging.getLogger("mkdocs")
         for handler in list(logger.handlers) if self.serving else ():
             if isinstance(handler, CountHandler):
@@ -82,27 +85,28 @@ class CapturedPlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]  # M
 
     def on_pre_build(self, *, config: MkDocsConfig) -> None:
         """Read the handbook. A damaged record is named here: its page would call it missing."""
-        book = handbook_of(config)
+        book = _handbook_of(config)
         try:
-            self.site = site.load(book, {"extra": config.extra}, local=not site.published())
-            self.moves = moved_addresses.moves(config.extra.get("moved"))
+            self.site = site.load(book, {"extra": config.extra}, local=not site.is_for_publication())
+            self.moves = moved_addresses.parse_moves(config.extra.get("moved"))
         except CaptureError as error:
             raise PluginError(str(error)) from error
-        self.host_choice = similar_hosts.element(self.site)
+        self.host_choice = similar_hosts.hosts_element(self.site)
+        self.pages = HandbookPages(book)
         self.highlighted = Highlighted(book.root, config.mdx_configs.get("pymdownx.highlight"))
         self.sections, self.generated, self.notebooks = {}, set(), {}
         self.days = store.page_days(book)
         fault = site.default_host_problem(self.site.catalogue, self.site.settings)
         damaged = [item for item in self.site.catalogue.problems if item.path.startswith(store.CAPTURES)]
         for problem in [*damaged, *([fault] if fault else [])]:
-            LOG.warning("%s", problem)
+            _LOG.warning("%s", problem)
 
     def on_files(self, files: Files, *, config: MkDocsConfig) -> Files:
         """Add scripts and the dataset as downloads, and the generated pages; leave out this machine's records."""
-        if site.published():
-            for file in [file for file in files if file.src_uri.startswith(LOCAL_FILES)]:
+        if site.is_for_publication():
+            for file in [file for file in files if file.src_uri.startswith(_LOCAL_FILES)]:
                 files.remove(file)
-        snippets = handbook_of(config).root / "snippets"
+        snippets = _handbook_of(config).root / "snippets"
         for path in sorted(snippets.glob("*/*")):
             if path.is_file() and path.suffix != ".md" and not path.name.startswith("."):
                 uri = path.relative_to(snippets.parent).as_posix()
@@ -116,8 +120,8 @@ class CapturedPlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]  # M
 
     def add_host_pages(self, files: Files, config: MkDocsConfig) -> None:
         """Add a page for each host, in the nav below the list of them all; one that somebody wrote goes first."""
-        texts = host_page.texts(self.site, listed=files.get_file_from_path(host_page.INDEX) is not None)
-        shown = config.nav is None or host_page.join(config.nav, texts)
+        texts = host_page.texts(self.site, listed=files.get_file_from_path(host_page.HOSTS_INDEX) is not None)
+        shown = config.nav is None or host_page.add_to_nav(config.nav, texts)
         for uri in [uri for uri in texts if files.get_file_from_path(uri) is None]:
             place = InclusionLevel.UNDEFINED if shown else InclusionLevel.NOT_IN_NAV
             files.append(File.generated(config, uri, content=texts[uri], inclusion=place))
@@ -126,11 +130,11 @@ class CapturedPlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]  # M
         """Add the notebook of each lesson that mkdocs.yml names: the file, and the page that shows it, outside nav."""
         written = {file.src_uri: file for file in files.documentation_pages()}
         try:
-            lessons, problems = notebook_pages.chosen(self.site, list(written))
+            lessons, problems = notebook_pages.chosen_lessons(self.site, list(written))
             for problem in problems:
-                LOG.warning("%s", problem)
+                _LOG.warning("%s", problem)
             texts = {lesson: written[lesson].content_string.replace("\r\n", "\n") for lesson in lessons}
-            notebooks = notebook_pages.tours(self.site, texts, config.site_url)
+            notebooks = notebook_pages.lesson_notebooks(self.site, texts, config.site_url)
         except CaptureError as error:
             raise PluginError(str(error)) from error
         for item in notebooks:
@@ -141,7 +145,7 @@ class CapturedPlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]  # M
             files.append(File.generated(config, item.place.page, content=content, inclusion=outside))
             files.append(File.generated(config, item.place.file, content=item.file))
 
-    def notebook_of(self, page: Page) -> notebook_pages.Tour | None:
+    def notebook_of(self, page: Page) -> notebook_pages.LessonNotebook | None:
         """Return the notebook that a page shows."""
         item = self.notebooks.get(moved_addresses.address(page.file.src_uri))
         return item if item and item.place.page == page.file.src_uri else None
@@ -156,7 +160,7 @@ class CapturedPlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]  # M
 
     def on_page_markdown(self, markdown: str, *, page: Page, config: MkDocsConfig, files: Files) -> None:
         """Begin a page: every formatter called from now on belongs to it."""
-        here = page_in_progress.enter(self.site, whole(page), highlighted=self.highlighted)
+        here = page_in_progress.enter(self.site, _page_source(page), highlighted=self.highlighted, pages=self.pages)
         item = self.notebook_of(page)
         written = here.page.path if here.page and page.file.abs_src_path else ""  # nobody wrote a host's page
         edited = f"docs/{item.lesson}" if item else written
@@ -173,15 +177,15 @@ class CapturedPlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]  # M
             return item.html
         if here is not None:
             day = self.days.get(here.page.path if here.page else "", "")
-            below = foot.of(here, page_check.listed(page.meta.get("tags")), day)
-            page.meta["captured_foot"], page.update_date = foot.html(below), below.newest
+            below = foot.page_foot(here, handbook_pages.topic_names(page.meta.get("tags")), day)
+            page.meta["captured_foot"], page.update_date = foot.foot_html(below), below.newest
             copy = Path(config.site_dir, page.url, "index.md")
             copy.parent.mkdir(parents=True, exist_ok=True)
             copy.write_text(markdown_copy.copy(here, page.markdown or ""), "utf-8")
         for problem in page_in_progress.leave(html):
-            LOG.warning("%s", problem)
-        page.present_anchor_ids = (page.present_anchor_ids or set()) | set(OWN_ID.findall(html))
-        self.sections[address] = list(section_ids(page.toc))
+            _LOG.warning("%s", problem)
+        page.present_anchor_ids = (page.present_anchor_ids or set()) | set(_CARD_ID.findall(html))
+        self.sections[address] = list(_section_ids(page.toc))
         if page.file.abs_src_path is None:
             self.generated.add(address)
         return html + moved_addresses.signposts(address, self.moves)
@@ -211,59 +215,59 @@ class CapturedPlugin(BasePlugin[Options]):  # type: ignore[no-untyped-call]  # M
         """Write no sitemap where the site's address is unknown: it would list nothing."""
         if template_name != "sitemap.xml":
             return output_content
-        return notebook_pages.unlisted(output_content, self.notebooks.values()) if config.site_url else ""
+        return notebook_pages.sitemap_without(output_content, self.notebooks.values()) if config.site_url else ""
 
     def on_post_build(self, *, config: MkDocsConfig) -> None:
         """List the pages for language models, lead on from old addresses, and name the published ones that are lost."""
         self.highlighted.write()
-        path, out = handbook_of(config).root / moved_addresses.LIST, Path(config.site_dir)
+        path, out = _handbook_of(config).root / moved_addresses.PUBLISHED_LIST, Path(config.site_dir)
         listed = path.read_text("utf-8").splitlines() if path.is_file() else []
         for old in self.moves.pages.keys() - self.sections.keys():
             stub = out / old.strip("/") / "index.html"
             stub.parent.mkdir(parents=True, exist_ok=True)
-            stub.write_text(moved_addresses.stub(old, self.moves, listed, self.sections), "utf-8")
-        entries = list(listed_pages(self.nav))
-        text = markdown_copy.index(config.site_name, config.site_description or "", entries, config.site_url or "")
+            stub.write_text(moved_addresses.stub_page(old, self.moves, listed, self.sections), "utf-8")
+        entries = list(_listed_pages(self.nav))
+        text = llms_txt.text(config.site_name, config.site_description or "", entries, config.site_url or "")
         (out / "llms.txt").write_text(text, "utf-8")
         for problem in moved_addresses.problems(listed, self.moves, self.sections):
-            LOG.warning("%s", problem)
-        if os.environ.get(ADD_ADDRESSES):
+            _LOG.warning("%s", problem)
+        if os.environ.get(_ADD_ADDRESSES):
             # Not the pages of hosts: who adds one changes no file but his own.
             written = {place: self.sections[place] for place in self.sections.keys() - self.generated}
-            addresses = sorted({*listed, *moved_addresses.listing(written)})
+            addresses = sorted({*listed, *moved_addresses.all_addresses(written)})
             path.write_text("".join(f"{place}\n" for place in addresses), "utf-8")
 
     def on_serve(self, server: LiveReloadServer, *, config: MkDocsConfig, builder: Any) -> LiveReloadServer:
         """Rebuild when a snippet or a record changes; docs/ holds the records and is watched as a whole."""
-        for folder in (handbook_of(config).root / "snippets", handbook_of(config).captures):
+        for folder in (_handbook_of(config).root / "snippets", _handbook_of(config).captures):
             if folder.is_dir():
                 server.watch(str(folder))
         return server
 
 
-def handbook_of(config: MkDocsConfig) -> store.Handbook:
+def _handbook_of(config: MkDocsConfig) -> store.Handbook:
     """Return the handbook of an mkdocs.yml."""
     return store.Handbook(Path(config.config_file_path).resolve().parent)
 
 
-def whole(page: Page) -> page_in_progress.Page:
+def _page_source(page: Page) -> page_in_progress.Page:
     """Return a page with its whole text, so that lines count as an editor counts them, and the way to the root."""
     text = (page.file.content_string or "").replace("\r\n", "\n")
     return page_in_progress.Page(f"docs/{page.file.src_uri}", text, "../" * page.url.count("/") or "./")
 
 
-def section_ids(entries: Iterable[Any]) -> Iterator[str]:
+def _section_ids(entries: Iterable[Any]) -> Iterator[str]:
     """Yield the ids of a table of contents, in order."""
     for entry in entries:
         yield entry.id
-        yield from section_ids(entry.children)
+        yield from _section_ids(entry.children)
 
 
-def listed_pages(nav: Navigation) -> Iterator[markdown_copy.Entry]:
+def _listed_pages(nav: Navigation) -> Iterator[llms_txt.ListedPage]:
     """Yield every page under the first of its sections, in the order of the site; what is in none comes last."""
     for page in nav.pages:
         sections = list(page.ancestors)
         above = sections[-1].title if sections else ""
         description = str(page.meta.get("description", ""))
         address = moved_addresses.address(page.file.src_uri)
-        yield markdown_copy.Entry(above or "Start", str(page.title), address, description)
+        yield llms_txt.ListedPage(above or "Start", str(page.title), address, description)

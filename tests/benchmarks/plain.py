@@ -10,7 +10,7 @@ from benchmarks import lessons
 from benchmarks.generated import write
 from capture import store
 from capture.site.card import card
-from capture.site.markdown.page_check import without_front_matter
+from capture.site.markdown.handbook_pages import without_front_matter
 from capture.site.markdown.page_in_progress import Page, Visit
 from capture.site.model import site
 from capture.site.model.card_view import Card, Panel, Result

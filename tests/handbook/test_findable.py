@@ -18,7 +18,7 @@ from harness.project import environment
 
 from capture import store
 from capture.site.markdown.fence_positions import fences
-from capture.site.markdown.page_check import page_paths
+from capture.site.markdown.handbook_pages import page_paths
 from capture.site.page.moved_addresses import address as address_of
 from capture.store import catalogue
 

@@ -8,7 +8,7 @@ import pytest
 from harness.handbooks import REPOSITORY
 
 from capture import store
-from capture.site.markdown import page_check
+from capture.site.markdown import handbook_pages
 from capture.store import catalogue
 
 DOCS = REPOSITORY / "docs"
@@ -32,7 +32,7 @@ def plain(text: str) -> str:
 @pytest.fixture(scope="module")
 def handbook() -> str:
     """All that readers see: the other pages, the scripts, and what they printed."""
-    found = [path.read_text("utf-8") for path in page_check.page_paths(BOOK) if path != GLOSSARY]
+    found = [path.read_text("utf-8") for path in handbook_pages.page_paths(BOOK) if path != GLOSSARY]
     cat = catalogue.read(BOOK, local=False)
     found += [snippet.source for snippet in cat.snippets.values()]
     found += [item.stdout for item in cat.records.values()]
@@ -59,6 +59,6 @@ def test_a_term_is_used_and_explained_shortly(term: str, meaning: str, handbook:
 
 def test_topics_are_spelt_alike() -> None:
     """Each topic of a page is in the list, each of the list on a page; every lesson has one to four."""
-    named = {path: page_check.about(BOOK, path).topics for path in page_check.page_paths(BOOK)}
+    named = {page.path: page.topics for page in handbook_pages.HandbookPages(BOOK).summaries}
     assert {topic for topics in named.values() for topic in topics} == TOPICS
     assert all(len(topics) == len(set(topics)) <= 4 for topics in named.values())

@@ -22,13 +22,15 @@ from capture.record import text_rules
 from capture.run import record_assembly
 from capture.run.engine import forked, fresh
 from capture.run.engine.contract import Outcome, Request
-from capture.site.markdown import page_check, typed_figures
+from capture.site.markdown import typed_figures
+from capture.site.markdown.handbook_pages import HandbookPages
 from capture.snippet.snippet import Snippet
 from capture.store import catalogue
 
 BOOK = store.Handbook(REPOSITORY)
 SNIPPETS, PROBLEMS = store.read_snippets(BOOK)
 PUBLISHED = catalogue.read(BOOK, local=False)
+PAGES = HandbookPages(BOOK).summaries
 # A page to look things up in has no self-test and no exercises.
 NO_LESSON = (
     *(f"reference/{name}.md" for name in ("versions", "matrix", "claims", "recent", "tags", "glossary", "data")),
@@ -58,7 +60,7 @@ def test_a_snippet_stands_alone(snippet: Snippet) -> None:
 def test_every_snippet_has_a_valid_header_and_a_page() -> None:
     """No header is faulty; each snippet is shown on some page."""
     assert PROBLEMS == []
-    assert set(SNIPPETS) == set(page_check.embedded_ids(BOOK))
+    assert set(SNIPPETS) == {snippet_id for page in PAGES for snippet_id in page.snippets}
 
 
 def test_every_snippet_is_captured_on_two_builds_or_says_what_it_needs() -> None:
@@ -175,7 +177,7 @@ def exists(name: str) -> bool:
 @pytest.mark.parametrize("key", DEVICE)
 def test_a_snippet_for_a_device_names_what_to_record(key: str) -> None:
     """Where no host here has the device, an exercise beside the card names the values to record on the first one."""
-    (page,) = set(page_check.embedded_ids(BOOK)[key])
+    (page,) = [page.path for page in PAGES if key in page.snippets]
     text = (REPOSITORY / page).read_text("utf-8")
     exercises = text[text.index("## Exercises") :]
     assert f"capture run {key}" in exercises

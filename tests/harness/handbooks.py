@@ -18,8 +18,7 @@ from capture.host.environment import Environment
 from capture.host.host import Accelerator, Cpu, Host, Kind
 from capture.record import record as records_module
 from capture.record.record import Record, Runs
-from capture.site.markdown import page_check as pages_module
-from capture.site.markdown import page_in_progress
+from capture.site.markdown import handbook_pages, page_check, page_in_progress
 from capture.site.model import site
 from capture.snippet.snippet import Snippet
 from capture.store import cache as store_cache
@@ -114,7 +113,7 @@ class Handbook:
             site.of(self.catalogue(), site.settings(config)), page_in_progress.Page(path, text, "../")
         )
         try:
-            html: str = pages_module.markdown_of(config).convert(pages_module.without_front_matter(text))
+            html: str = page_check.markdown_of(config).convert(handbook_pages.without_front_matter(text))
         except BaseException:
             page_in_progress.leave("")
             raise

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from capture import store
-from capture.site.markdown import page_check, page_in_progress
+from capture.site.markdown import handbook_pages, page_in_progress
 from capture.site.model import site
 from capture.site.notebook import notebook
 from harness.handbooks import REPOSITORY, STALE, Handbook, host, make_handbook, record, script
@@ -66,7 +66,7 @@ HOSTS = [host("epyc", "EPYC"), host("h200", "H200", "cuda")]
 
 
 BOOK = store.Handbook(REPOSITORY)
-LESSONS = [path.relative_to(REPOSITORY / "docs").as_posix() for path in page_check.page_paths(BOOK)]
+LESSONS = [path.relative_to(REPOSITORY / "docs").as_posix() for path in handbook_pages.page_paths(BOOK)]
 
 
 def make(folder: Path, **changes: Any) -> Handbook:

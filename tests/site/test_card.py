@@ -34,7 +34,7 @@ def build(folder, records, snippets=None, hosts=HOSTS, **options):
     handbook = make_handbook(folder, snippets, hosts, records, default_host="epyc")
     known = site.of(handbook.catalogue(), Settings(default_host="epyc", repository="https://example.org/r/"))
     options = {"body": next(iter(snippets)), **options}
-    asked = request.fence(options.pop("body"), options, known.catalogue)
+    asked = request.parse_fence(options.pop("body"), options, known.catalogue)
     return card.card(known, asked, Links(known.settings, "../", "docs/page.md"), "capture-x-speed"), known, asked
 
 
@@ -238,7 +238,7 @@ def test_one_panel_where_no_host_has_it(tmp_path):
     assert view.panels == ()
     assert view.nowhere.headline == "Not captured on any host here: needs cuda."
     assert view.nowhere.reasons == ("torch.cuda.is_available() is False on EPYC and Xeon",)
-    assert card.promise(known, asked) == "", "a snippet that no host here can run may be shown"
+    assert card.broken_promise(known, asked) == "", "a snippet that no host here can run may be shown"
 
 
 def test_nothing_captured_at_all(tmp_path):
@@ -246,7 +246,7 @@ def test_nothing_captured_at_all(tmp_path):
     view, known, asked = build(tmp_path, [], hosts=[])
     assert view.nowhere.headline == "Not captured yet: no host has captured here."
     assert view.nowhere.command == "capture run x/speed"
-    assert card.promise(known, asked) == ""
+    assert card.broken_promise(known, asked) == ""
 
 
 @pytest.mark.parametrize(
@@ -260,7 +260,7 @@ def test_nothing_captured_at_all(tmp_path):
 def test_a_promise_that_no_record_keeps(tmp_path, options, broken):
     """A page that shows a result which nobody has is at fault; one that shows only the source is not."""
     _, known, asked = build(tmp_path, [], **options)
-    assert card.promise(known, asked) == broken
+    assert card.broken_promise(known, asked) == broken
 
 
 def test_lines_drop_blank_ends_and_keep_their_numbers(tmp_path):

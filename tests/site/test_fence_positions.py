@@ -49,4 +49,4 @@ def test_captured_values_are_found_outside_fences():
     """A value may be wrapped at the line end; one shown in double backticks or in a fence is none."""
     page = "A `#!captured x/y v` and `#!captured\nx/y w@h`,\n`` `#!captured x/y no` ``\n"
     page += "```\n`#!captured x/y no`\n```\n`:::captured x/y z`\n"
-    assert fence_positions.inlines(page) == (("x/y v", 1), ("x/y w@h", 1), ("x/y z", 7))
+    assert fence_positions.inline_values(page) == (("x/y v", 1), ("x/y w@h", 1), ("x/y z", 7))

@@ -117,14 +117,14 @@ def test_a_title_is_text(built: Handbook) -> None:
 )
 def test_no_title_ends_the_heads_title(title: str) -> None:
     """The theme turns entities back into characters there, once; nothing then is a tag."""
-    text = host_page.escaped(title)
+    text = host_page.escaped_title(title)
     assert "<" not in text + unescape(text)
     assert '"' not in text and "\n" not in text
 
 
 def test_no_title_turns_the_text_round() -> None:
     """A control that writes from right to left is shown, not obeyed, as everywhere; letters of such scripts stay."""
-    assert unescape(host_page.escaped("\u202eevil\u2066 \x1b[1m مضيف")) == "\\u202eevil\\u2066 \\x1b[1m مضيف"
+    assert unescape(host_page.escaped_title("\u202eevil\u2066 \x1b[1m مضيف")) == "\\u202eevil\\u2066 \\x1b[1m مضيف"
 
 
 def test_this_machine_has_a_page_where_nothing_is_published(tmp_path: Path) -> None:
@@ -184,7 +184,8 @@ def test_a_slip_in_a_tables_name_is_named(tmp_path: Path, table: str, message: s
 def test_the_page_passes_the_check_of_pages(tmp_path: Path) -> None:
     """Its Markdown is rendered by the site's own extensions, with no problem."""
     made = book(tmp_path)
-    known = site.of(page_check.published(made.catalogue()), site.Settings(default_host="zen"))
-    html, problems = made.page(host_page.markdown(known, "h200", listed=False), f"docs/{host_page.path('h200')}")
+    known = site.of(page_check.without_local(made.catalogue()), site.Settings(default_host="zen"))
+    text = host_page.page_markdown(known, "h200", listed=False)
+    html, problems = made.page(text, f"docs/{host_page.page_path('h200')}")
     assert problems == []
     assert html.count('class="capture-table"') == 5

@@ -24,9 +24,9 @@ PAGE_MOVES = "precision/autocast.md: mixed/autocast.md#inference"
 SECTION_MOVES = "precision/autocast.md#all-casts: mixed/casts.md#one-cast"
 
 
-def moves(pages: str = PAGE_MOVES, sections: str = SECTION_MOVES) -> moved_addresses.Moves:
+def moves(pages: str = PAGE_MOVES, sections: str = SECTION_MOVES) -> moved_addresses.MovedAddresses:
     """Return moves as mkdocs.yml writes them, one a line."""
-    return moved_addresses.moves(dict(line.split(": ") for line in f"{pages}\n{sections}".splitlines() if line))
+    return moved_addresses.parse_moves(dict(line.split(": ") for line in f"{pages}\n{sections}".splitlines() if line))
 
 
 def make(
@@ -59,12 +59,12 @@ def make(
 )
 def test_where_an_old_address_leads(old: str, new: str | None) -> None:
     """To itself, to the section of the same name, to the one that is named, or nowhere."""
-    assert moved_addresses.leads(old, moves(), ANCHORS) == new
+    assert moved_addresses.destination(old, moves(), ANCHORS) == new
 
 
 def test_a_section_that_the_new_page_lacks_is_lost() -> None:
     """The top of a page is not the section."""
-    assert moved_addresses.leads("/a/#gone", moves("a.md: mixed/casts.md", ""), ANCHORS) is None
+    assert moved_addresses.destination("/a/#gone", moves("a.md: mixed/casts.md", ""), ANCHORS) is None
 
 
 @pytest.mark.parametrize(
@@ -79,7 +79,7 @@ def test_a_section_that_the_new_page_lacks_is_lost() -> None:
 )
 def test_addresses_are_relative(start: str, place: str, seen: str) -> None:
     """A site works in any folder of a server."""
-    assert moved_addresses.relative(start, place) == seen
+    assert moved_addresses.relative_address(start, place) == seen
 
 
 @pytest.mark.parametrize(
@@ -122,7 +122,8 @@ def test_addresses_are_added_and_never_taken_out(tmp_path: Path) -> None:
 
 def test_an_address_cannot_leave_the_script_of_a_redirect() -> None:
     """What mkdocs.yml names is text there too."""
-    html = moved_addresses.stub("/old/", moved_addresses.moves({"old.md": "https://example.org/</script><b>"}), (), {})
+    moves = moved_addresses.parse_moves({"old.md": "https://example.org/</script><b>"})
+    html = moved_addresses.stub_page("/old/", moves, (), {})
     assert html.count("</script>") == 1
     assert "<b>" not in html
 

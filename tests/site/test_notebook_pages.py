@@ -63,7 +63,7 @@ def test_a_pattern_that_fits_no_page_ends_the_build(tmp_path: Path) -> None:
 def test_a_page_in_the_place_of_a_notebook_is_named(tmp_path: Path) -> None:
     """Neither takes the place of the other unsaid."""
     known = site.of(make(tmp_path).catalogue(), site.Settings(notebooks=("a/*.md",)))
-    lessons, problems = notebook_pages.chosen(known, ["a/index.md", "a/b.md", "a/notebook.md"])
+    lessons, problems = notebook_pages.chosen_lessons(known, ["a/index.md", "a/b.md", "a/notebook.md"])
     assert lessons == ["a/b.md", "a/notebook.md"]
     assert [str(problem) for problem in problems] == [
         "docs/a/notebook.md: a lesson's notebook has this address; give the page another name"
@@ -79,11 +79,11 @@ def test_a_setting_that_is_no_list_of_pages_is_refused(value: object) -> None:
 
 def test_without_the_converter_the_build_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A handbook without notebooks does not need it."""
-    monkeypatch.setattr(notebook_pages, "CONVERTERS", ("no-such-converter",))
+    monkeypatch.setattr(notebook_pages, "CONVERTER_PACKAGES", ("no-such-converter",))
     known = site.of(make(tmp_path).catalogue(), site.Settings("epyc"))
-    assert notebook_pages.tours(known, {}, None) == []
+    assert notebook_pages.lesson_notebooks(known, {}, None) == []
     with pytest.raises(CaptureError, match=r'needs no-such-converter, .* pip install -e "\.\[site\]"'):
-        notebook_pages.tours(known, {"a/lesson.md": LESSON}, None)
+        notebook_pages.lesson_notebooks(known, {"a/lesson.md": LESSON}, None)
 
 
 @pytest.mark.browser
@@ -120,7 +120,7 @@ def test_a_page_of_a_notebook_in_a_browser(tmp_path: Path, driver: WebDriver) ->
 def test_the_founding_lessons_are_notebooks() -> None:
     """All pages of the two founding chapters, each of their scripts filled or with the reason why not."""
     known = site.load(BOOK, local=False)
-    lessons, problems = notebook_pages.chosen(known, LESSONS)
+    lessons, problems = notebook_pages.chosen_lessons(known, LESSONS)
     assert problems == []
     assert lessons == FOUNDING
     for lesson, text in downloads(lessons).items():

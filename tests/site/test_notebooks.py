@@ -14,7 +14,7 @@ from harness.lessons import HOSTILE, SNIPPETS, cell, make, said, stream, text_of
 
 from capture.host.child_environment import PINS
 from capture.site.model.output_text import printable
-from capture.site.notebook.portable_markdown import unfolded
+from capture.site.notebook.portable_markdown import portable_lines
 
 
 @pytest.fixture(scope="module")
@@ -132,10 +132,10 @@ def test_blocks_of_the_site_become_what_notebooks_know(cells: list[dict[str, Any
     assert "<details>\n<summary>Is <code>a&lt;b</code> so?</summary>\n\nYes: 1.1.\n" in text
     assert "> **Mind**\n>\n> This.\n" in text
     assert '# ??? question "not one"' in "".join("".join(item["source"]) for item in cells)
-    assert unfolded(['??? note "A"', "", '    !!! tip "B"', "", "        text", "after"]) == [
+    assert portable_lines(['??? note "A"', "", '    !!! tip "B"', "", "        text", "after"]) == [
         "<details>", "<summary>A</summary>", "", "> **B**", ">", "> text", "", "</details>", "", "after",
     ]  # fmt: skip
-    assert unfolded(['=== "Linux"', "", "    one", "", "text"]) == ["**Linux**", "", "one", "", "text"]
+    assert portable_lines(['=== "Linux"', "", "    one", "", "text"]) == ["**Linux**", "", "one", "", "text"]
 
 
 def test_figures_say_what_they_were_captured_on(cells: list[dict[str, Any]]) -> None:

@@ -27,18 +27,18 @@ def test_control_characters_show_and_other_text_stays(raw, shown):
 
 def test_short_output_is_whole():
     """Nothing is left out below the limits."""
-    stream = output_text.bounded("one\ntwo\n")
+    stream = output_text.bounded_stream("one\ntwo\n")
     assert (stream.indexed, stream.rest, stream.cut, stream.tail, stream.lines) == ("one\ntwo", "", "", "", 2)
 
 
 def test_no_output_is_false():
     """A panel can ask whether there is anything to show; blank lines alone are nothing."""
-    assert not output_text.bounded("\n\n")
+    assert not output_text.bounded_stream("\n\n")
 
 
 def test_only_the_beginning_is_indexed():
     """Beyond the search limit, at a line end, text shows and is not searched."""
-    stream = output_text.bounded("".join(f"step {number}\n" for number in range(1000)))
+    stream = output_text.bounded_stream("".join(f"step {number}\n" for number in range(1000)))
     assert len(stream.indexed) <= SEARCH_LIMIT
     assert stream.indexed.endswith("\n")
     assert not stream.cut
@@ -48,7 +48,7 @@ def test_only_the_beginning_is_indexed():
 def test_long_output_keeps_head_and_tail_with_a_count():
     """Head, what is left out, and tail make up the whole; both ends stand at line ends."""
     whole = "".join(f"step {number} loss {number / 7:.6f}\n" for number in range(3000))
-    stream = output_text.bounded(whole)
+    stream = output_text.bounded_stream(whole)
     head = stream.indexed + stream.rest
     assert len(head) + len(stream.tail) <= PAGE_LIMIT
     assert head.startswith("step 0 ")
@@ -60,7 +60,7 @@ def test_long_output_keeps_head_and_tail_with_a_count():
 
 def test_one_endless_line_is_cut_too():
     """A line longer than a page is cut within."""
-    stream = output_text.bounded("x" * 100_000)
+    stream = output_text.bounded_stream("x" * 100_000)
     assert stream.cut == "1 line, 80,000 characters, left out here"
 
 

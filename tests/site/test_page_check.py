@@ -11,6 +11,7 @@ from harness.handbooks import host, make_handbook, record, script
 from capture import store
 from capture.errors import CaptureError
 from capture.site.markdown import page_check, page_in_progress
+from capture.site.markdown.handbook_pages import HandbookPages
 from capture.site.model import site
 from capture.store import PythonName, catalogue, config_line, read_site_config
 
@@ -54,11 +55,12 @@ def test_a_default_host_that_is_not_there_is_named(tmp_path):
     assert problem.message.endswith('no host "epyc-avx3" under docs/captures; did you mean "epyc-avx2"?')
 
 
-def test_embedded_ids_name_their_pages(tmp_path):
-    """Who wonders whether a snippet is used asks here."""
+def test_a_summary_names_the_snippets_of_its_page(tmp_path):
+    """In a fence or in a sentence; a fence that is shown within another counts for nothing."""
     page = "# A\n\n```capture\nx/speed\n```\n\n`#!captured y/other v@h`\n\n````\n```capture\nz/shown\n```\n````\n"
     book = make_handbook(tmp_path, pages={"a.md": page, "b.md": "```capture\nx/speed\n```\n"})
-    assert page_check.embedded_ids(book.book) == {"x/speed": ("docs/a.md", "docs/b.md"), "y/other": ("docs/a.md",)}
+    named = {page.path: page.snippets for page in HandbookPages(book.book).summaries}
+    assert named == {"docs/a.md": ("x/speed", "y/other"), "docs/b.md": ("x/speed",)}
 
 
 def test_missing_markdown_says_what_to_install(tmp_path, monkeypatch):
@@ -157,19 +159,19 @@ def test_plain_markdown_reads_the_handbook_again_only_when_a_file_changed(tmp_pa
     real = catalogue.read
     monkeypatch.setattr(catalogue, "read", lambda *a, **k: reads.append(1) or real(*a, **k))
     objects = [markdown.Markdown() for _ in range(4)]
-    first = page_in_progress.of(objects[0])
-    assert page_in_progress.of(objects[0]) is first
+    first = page_in_progress.page_of(objects[0])
+    assert page_in_progress.page_of(objects[0]) is first
     book.write("docs/index.md", "# Other\n")
-    assert page_in_progress.of(objects[1]).site is first.site
-    assert page_in_progress.of(objects[1]) is not first
+    assert page_in_progress.page_of(objects[1]).site is first.site
+    assert page_in_progress.page_of(objects[1]) is not first
     path = store.Handbook(tmp_path).record_path("epyc", "x/speed")
     times = path.stat()
     book.keep(record("x/speed", stdout="ratio 8.3x\n"))
     os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
-    again = page_in_progress.of(objects[2]).site
+    again = page_in_progress.page_of(objects[2]).site
     assert again.catalogue.records["epyc", "x/speed"].stdout == "ratio 8.3x\n"
     book.write("snippets/x/speed.py", SPEED.replace("A title", "Another"))
-    assert page_in_progress.of(objects[3]).site.catalogue.snippets["x/speed"].title == "Another"
+    assert page_in_progress.page_of(objects[3]).site.catalogue.snippets["x/speed"].title == "Another"
     assert len(reads) == 3
 
 
@@ -182,4 +184,4 @@ def test_a_reading_without_local(tmp_path, monkeypatch):
     assert known.default_host is None
     for value, expected in (("1", True), ("0", False), ("", False)):
         monkeypatch.setenv("CAPTURE_PUBLISH", value)
-        assert site.published() is expected
+        assert site.is_for_publication() is expected

@@ -38,7 +38,7 @@ TYPED = {
 def test_a_typed_result_is_found(text: str, found: str) -> None:
     """A number with a unit, or beside a comparison, at its line and in its words."""
     page = f"---\ntitle: A\n---\n\n# A\n\n{text}\n"
-    problems = typed_figures.of_page("docs/a.md", page)
+    problems = typed_figures.page_problems("docs/a.md", page)
     assert problems
     assert problems[0].message.startswith(f'"{found}" is typed by hand; take it from a record')
     line = page[: page.index(found)].count("\n") + 1
@@ -67,7 +67,7 @@ LEFT = {
 @pytest.mark.parametrize("text", LEFT.values(), ids=list(LEFT))
 def test_what_is_no_result_is_left_alone(text: str) -> None:
     """Inline values, code, links, names and versions, and what a question or an exercise supposes."""
-    assert typed_figures.of_page("docs/a.md", f"---\ntitle: 3 ms\n---\n\n# A\n\n{text}\n") == []
+    assert typed_figures.page_problems("docs/a.md", f"---\ntitle: 3 ms\n---\n\n# A\n\n{text}\n") == []
 
 
 def test_a_paragraph_opts_out_with_a_reason(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from capture.site.model.site import Site
 from capture.snippet.snippet import Snippet, unmet_gates
 
 # The question behind a gate, where it is one call that a reader can make.
-ASKS = {
+GATE_CALLS = {
     "cuda": "torch.cuda.is_available()",
     "mps": "torch.backends.mps.is_available()",
     "xpu": "torch.xpu.is_available()",
@@ -20,7 +20,7 @@ ASKS = {
 }
 
 
-def command(snippet: Snippet, label: str | None = None) -> str:
+def run_command(snippet: Snippet, label: str | None = None) -> str:
     """Return the command that captures a snippet on a host."""
     target = "" if label in (None, LOCAL) else f" --host {label}"
     return f"capture run {snippet.id}{target}"
@@ -28,7 +28,7 @@ def command(snippet: Snippet, label: str | None = None) -> str:
 
 def unrecorded(snippet: Snippet, label: str) -> str:
     """Say that a page shows what nobody has published, and how to make it on a host that can."""
-    return f"no published host has a record of {snippet.id}; capture it: {command(snippet, label)}"
+    return f"no published host has a record of {snippet.id}; capture it: {run_command(snippet, label)}"
 
 
 def on_host(site: Site, snippet: Snippet, label: str, state: State) -> Absence:
@@ -37,11 +37,11 @@ def on_host(site: Site, snippet: Snippet, label: str, state: State) -> Absence:
     if state.kind == "gate unmet":
         return Absence(
             headline=f"Not captured on {where}: {listed(state.reasons)}.",
-            reasons=answers(site, snippet, label),
-            advice=f"On a host that {having(snippet)}:",
-            command=command(snippet),
+            reasons=_gate_answers(site, snippet, label),
+            advice=f"On a host that {_needed_of_a_host(snippet)}:",
+            command=run_command(snippet),
         )
-    return Absence(f"Not captured on {where} yet.", (), "On that host:", command(snippet, label))
+    return Absence(f"Not captured on {where} yet.", (), "On that host:", run_command(snippet, label))
 
 
 def nowhere(site: Site, snippet: Snippet) -> Absence:
@@ -49,37 +49,39 @@ def nowhere(site: Site, snippet: Snippet) -> Absence:
     states = {label: site.states[label, snippet.id] for label in site.order}
     unmet = [label for label, state in states.items() if state.kind == "gate unmet"]
     if not states:
-        return Absence("Not captured yet: no host has captured here.", (), "On your machine:", command(snippet))
-    reasons = answers(site, snippet, *unmet)
+        return Absence("Not captured yet: no host has captured here.", (), "On your machine:", run_command(snippet))
+    reasons = _gate_answers(site, snippet, *unmet)
     if len(unmet) == len(states):
         lacking = listed(dict.fromkeys(words for label in unmet for words in states[label].reasons))
         headline = f"Not captured on any host here: {lacking}."
-        return Absence(headline, reasons, f"On a host that {having(snippet)}:", command(snippet))
+        return Absence(headline, reasons, f"On a host that {_needed_of_a_host(snippet)}:", run_command(snippet))
     able = next(label for label in states if label not in unmet)
-    return Absence("Not captured on any host here yet.", reasons, f"On {site.titles[able]}:", command(snippet, able))
+    return Absence(
+        "Not captured on any host here yet.", reasons, f"On {site.titles[able]}:", run_command(snippet, able)
+    )
 
 
-def answers(site: Site, snippet: Snippet, *labels: str) -> tuple[str, ...]:
+def _gate_answers(site: Site, snippet: Snippet, *labels: str) -> tuple[str, ...]:
     """Say what hosts answer to the gates that they do not meet, each answer once."""
     said: dict[str, list[str]] = {}
     for label in labels:
         gates = site.gates[label]
         for gate in unmet_gates(snippet, gates):
-            said.setdefault(answer(gate, gates), []).append(site.titles[label])
+            said.setdefault(_gate_answer(gate, gates), []).append(site.titles[label])
     return tuple(f"{words} on {named(names)}" for words, names in said.items())
 
 
-def answer(gate: str, gates: Mapping[str, bool]) -> str:
+def _gate_answer(gate: str, gates: Mapping[str, bool]) -> str:
     """Say what a host answers to one gate that it does not meet."""
     bare = gate.removeprefix("!")
     if bare.startswith("module:"):
         return f"{bare.removeprefix('module:')} can{'' if gate.startswith('!') else 'not'} be imported"
-    if bare in ASKS and not gate.startswith("!") and not gates.get("rocm"):
-        return f"{ASKS[bare]} is False"
+    if bare in GATE_CALLS and not gate.startswith("!") and not gates.get("rocm"):
+        return f"{GATE_CALLS[bare]} is False"
     return f"{bare} is {'yes' if gate.startswith('!') else 'no'}"
 
 
-def having(snippet: Snippet) -> str:
+def _needed_of_a_host(snippet: Snippet) -> str:
     """Say what a host must have, as `has cuda` or `has no rocm`."""
     asks = [gate_words(gate) for gate in snippet.needs]
     return listed(ask.replace("needs a host without", "has no").replace("needs", "has") for ask in asks)

@@ -20,21 +20,21 @@ def card(site: Site, request: Request, links: Links, uid: str, indexed: bool = T
     """Return the view model; `indexed` is false for a second use on a page, whose text search knows already."""
     snippet = request.snippet
     has_source, has_output = request.show != "output", request.show != "source"
-    found = site.catalogue.of_snippet(snippet.id)
+    records = site.catalogue.of_snippet(snippet.id)
     return Card(
         uid=uid,
-        label=label(snippet, uid),
+        label=_landmark_name(snippet, uid),
         snippet=snippet.id,
         title=snippet.title,
         path=snippet.path,
-        source=source(snippet, request.lines) if has_source else None,
-        panels=panels(site, request, links, uid, indexed) if has_output and found else (),
-        nowhere=absence.nowhere(site, snippet) if has_output and not found else None,
+        source=_shown_source(snippet, request.lines) if has_source else None,
+        panels=_panels(site, request, links, uid, indexed) if has_output and records else (),
+        nowhere=absence.nowhere(site, snippet) if has_output and not records else None,
         pinned=request.host is not None,
         needs=", ".join(gate_words(gate).removeprefix("needs ") for gate in snippet.needs),
         sets=" ".join(f"{name}={shlex.quote(value)}" for name, value in snippet.env.items()),
-        by_hand=by_hand(snippet),
-        by_tool=absence.command(snippet),
+        by_hand=_plain_command(snippet),
+        by_tool=absence.run_command(snippet),
         actions=links.actions(snippet),
     )
 
@@ -44,13 +44,13 @@ def first_uid(snippet: Snippet) -> str:
     return f"capture-{snippet.id.replace('/', '-')}"
 
 
-def label(snippet: Snippet, uid: str) -> str:
+def _landmark_name(snippet: Snippet, uid: str) -> str:
     """Return the card's name for those who hear the page; names of landmarks differ."""
     number = uid.removeprefix(first_uid(snippet)).lstrip("-")
     return f"Result of {snippet.id}{f', card {number}' if number else ''}"
 
 
-def by_hand(snippet: Snippet) -> str:
+def _plain_command(snippet: Snippet) -> str:
     """Return the command that needs nothing of ours, with the environment that the snippet asks for.
 
     What a snippet reads lies beside it, so that one which reads something is run from its folder.
@@ -61,7 +61,7 @@ def by_hand(snippet: Snippet) -> str:
     return " ".join([*goes, *sets, "python", name if goes else snippet.path])
 
 
-def source(snippet: Snippet, lines: tuple[int, int] | None) -> Source:
+def _shown_source(snippet: Snippet, lines: tuple[int, int] | None) -> Source:
     """Return the lines to show, without blank ones at the ends, which a highlighter would drop uncounted."""
     rows = snippet.source.rstrip("\n").split("\n")
     first, last = lines or (1, len(rows))
@@ -72,7 +72,7 @@ def source(snippet: Snippet, lines: tuple[int, int] | None) -> Source:
     return Source("\n".join(rows[first - 1 : last]), first)
 
 
-def panels(site: Site, request: Request, links: Links, uid: str, indexed: bool) -> tuple[Panel, ...]:
+def _panels(site: Site, request: Request, links: Links, uid: str, indexed: bool) -> tuple[Panel, ...]:
     """Return a panel for each host: the chosen one first, results before absences, this machine last."""
     snippet, records = request.snippet, site.catalogue.records
     rank = {label: number for number, label in enumerate(site.order)}
@@ -87,9 +87,9 @@ def panels(site: Site, request: Request, links: Links, uid: str, indexed: bool) 
     shown = []
     for label in order:
         item = records.get((label, snippet.id))
-        same_as = seen.get(text(item), "") if item else ""
+        same_as = seen.get(_compared_output(item), "") if item else ""
         if item and not same_as:
-            seen[text(item)] = site.titles[label]
+            seen[_compared_output(item)] = site.titles[label]
         panel_id = f"{uid}--{label}"
         shown.append(
             Panel(
@@ -107,12 +107,12 @@ def panels(site: Site, request: Request, links: Links, uid: str, indexed: bool) 
     return tuple(shown)
 
 
-def text(item: Record) -> str:
+def _compared_output(item: Record) -> str:
     """Return what two hosts are compared by."""
     return f"{item.status}\0{item.stdout}\0{item.stderr}"
 
 
-def promise(site: Site, request: Request) -> str:
+def broken_promise(site: Site, request: Request) -> str:
     """Say which promise of a page no record keeps, or return nothing.
 
     A page may show a snippet that no host here can run; it may not show one that nobody has run.
@@ -121,7 +121,7 @@ def promise(site: Site, request: Request) -> str:
     if request.show == "source" or default is None:
         return ""
     if host is not None and (host, snippet.id) not in site.catalogue.records:
-        return f"no record of {snippet.id} on {host}; capture it there: {absence.command(snippet, host)}"
+        return f"no record of {snippet.id} on {host}; capture it there: {absence.run_command(snippet, host)}"
     if site.catalogue.of_snippet(snippet.id):
         return ""
     state = site.states[default, snippet.id]

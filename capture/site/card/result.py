@@ -11,22 +11,22 @@ from capture.record.state import State
 from capture.site.model import reproduced
 from capture.site.model.card_view import Badge, Fact, Failure, Gate, Rerun, Result, Verdict
 from capture.site.model.links import Links
-from capture.site.model.output_text import bounded, day, named
+from capture.site.model.output_text import bounded_stream, day, named
 from capture.site.model.site import Site
 from capture.snippet.snippet import Snippet
 from capture.store.catalogue import unjudged
 
-NAMED = 3  # hosts on which a claim holds too that are named; of more the ledger of claims tells
-DEVICES = ("rocm", "mps", "xpu", "xla")
-ENDINGS = {
+_NAMED_HOSTS = 3  # hosts on which a claim holds too that are named; of more the ledger of claims tells
+_OTHER_DEVICES = ("rocm", "mps", "xpu", "xla")
+_ENDINGS = {
     "timeout": "Stopped at its time limit",
     "crashed": "Crashed",
     "output_limit": "Stopped: it printed too much",
     "out_of_memory": "Stopped: it took too much memory",
 }
-Judged = Mapping[tuple[str, str], claims.Judgement]
+JudgementsByHost = Mapping[tuple[str, str], claims.Judgement]
 """Verdicts by (claim id, label)."""
-MARKS: dict[str, tuple[str, str]] = {
+_CLAIM_MARKS: dict[str, tuple[str, str]] = {
     "holds": ("holds", "holds here"),
     "fails": ("fails", "fails here"),
     "not claimed": ("scope", "not claimed"),
@@ -35,29 +35,29 @@ MARKS: dict[str, tuple[str, str]] = {
 
 
 def result(
-    site: Site, snippet: Snippet, item: Record, links: Links, judged: Judged, same_as: str, searchable: bool
+    site: Site, snippet: Snippet, item: Record, links: Links, judged: JudgementsByHost, same_as: str, searchable: bool
 ) -> Result:
     """Return all that a panel shows of a record.
 
     `same_as` names a host whose output is the same; `searchable` says whether this output goes to the search index.
     """
     known = site.states[item.host, snippet.id]
-    again = reproduced.of(site.verification, item)
+    again = reproduced.rerun_of(site.verification, item)
     return Result(
-        badge=badge(snippet, item, known, same_as, again),
-        failure=failure(item),
+        badge=_badge(snippet, item, known, same_as, again),
+        failure=_failure(item),
         note=f"ends with exit code {item.exit_code}, as it should" if item.status == "ok" and item.exit_code else "",
-        stdout=bounded(item.stdout),
-        stderr=bounded(item.stderr),
-        elisions=tuple(elisions(item)),
-        verdicts=verdicts(site, snippet, item, judged),
+        stdout=bounded_stream(item.stdout),
+        stderr=bounded_stream(item.stderr),
+        elisions=tuple(_elisions(item)),
+        verdicts=_verdicts(site, snippet, item, judged),
         facts=tuple(facts(item, known, again)),
         record=links.record(item.host, snippet.id),
         searchable=searchable,
     )
 
 
-def badge(snippet: Snippet, item: Record, known: State, same_as: str, again: Rerun | None) -> Badge:
+def _badge(snippet: Snippet, item: Record, known: State, same_as: str, again: Rerun | None) -> Badge:
     """Return the head of the output; the chip's first part is its name."""
     environment = item.environment
     chip, comma, rest = environment.chip.partition(", ")
@@ -75,8 +75,8 @@ def badge(snippet: Snippet, item: Record, known: State, same_as: str, again: Rer
         chip=chip,
         rest=rest,
         torch=f"torch {environment.torch}" if environment.torch else "torch not importable",
-        build=build(item),
-        gates=tuple(gates(snippet, environment.gates)),
+        build=torch_build(item),
+        gates=tuple(_badge_gates(snippet, environment.gates)),
         threads=threads,
         date=item.captured,
         day=day(item.captured),
@@ -87,7 +87,7 @@ def badge(snippet: Snippet, item: Record, known: State, same_as: str, again: Rer
     )
 
 
-def build(item: Record) -> str:
+def torch_build(item: Record) -> str:
     """Say what torch was built for, and the driver it found."""
     environment = item.environment
     kind = record.build(environment.torch, environment.cuda_build)
@@ -98,11 +98,11 @@ def build(item: Record) -> str:
     return text
 
 
-def gates(snippet: Snippet, found: Mapping[str, bool]) -> Iterable[Gate]:
+def _badge_gates(snippet: Snippet, answers: Mapping[str, bool]) -> Iterable[Gate]:
     """Return the gates that decide about the numbers: cuda always, other devices where there, and what it needs."""
     needed = [gate.removeprefix("!") for gate in snippet.needs]
-    for name, yes in found.items():
-        if name == "cuda" or (name in DEVICES and yes) or name in needed:
+    for name, yes in answers.items():
+        if name == "cuda" or (name in _OTHER_DEVICES and yes) or name in needed:
             yield Gate(name.removeprefix("module:"), yes)
 
 
@@ -117,11 +117,11 @@ def runs(item: Record) -> str:
     return f"{plural(count, 'run')}{cores}"
 
 
-def failure(item: Record) -> Failure | None:
+def _failure(item: Record) -> Failure | None:
     """Say how a failed execution ended, or return None."""
     if item.status == "ok":
         return None
-    headline = "Did not compile" if item.phase == "compile" else ENDINGS.get(item.status, "Failed")
+    headline = "Did not compile" if item.phase == "compile" else _ENDINGS.get(item.status, "Failed")
     details = []
     if item.signal:
         details.append(f"signal {item.signal}")
@@ -132,35 +132,35 @@ def failure(item: Record) -> Failure | None:
     return Failure(f"{headline}: {', '.join(details)}" if details else headline, item.hint or "")
 
 
-def elisions(item: Record) -> Iterable[str]:
+def _elisions(item: Record) -> Iterable[str]:
     """Say what the record itself leaves out."""
     for name, part in item.elided.items():
         yield f"{name}: {part.bytes:,} bytes were printed; the record keeps head and tail, without {part.left_out:,}"
 
 
-def judgements(site: Site, snippet: Snippet) -> Judged:
+def judgements(site: Site, snippet: Snippet) -> JudgementsByHost:
     """Judge every claim on every host; one that cannot be evaluated is `capture check`'s to report, and not judged."""
     return {(entry.claim.id, entry.host): entry for entry in site.catalogue.judgements(snippet.id, site.states)}
 
 
-def verdicts(site: Site, snippet: Snippet, item: Record, judged: Judged) -> tuple[Verdict, ...]:
+def _verdicts(site: Site, snippet: Snippet, item: Record, judged: JudgementsByHost) -> tuple[Verdict, ...]:
     """Return every claim as it stands on this host, the judged ones first, and what it does on the others.
 
     Why it holds its own words say, and why none is judged the badge says.
     """
     rows = []
-    said = unjudged(item, site.states[item.host, snippet.id])
+    why_not = unjudged(item, site.states[item.host, snippet.id])
     for claim in snippet.claims:
         here = judged[claim.id, item.host]
-        more = [] if here.verdict == "holds" or here.reason == said else [here.reason]
+        more = [] if here.verdict == "holds" or here.reason == why_not else [here.reason]
         for verdict in ("holds", "fails"):
             others = [one for (name, label), one in judged.items() if name == claim.id and label != item.host]
             names = [site.titles[one.host] for one in others if one.verdict == verdict]
             also = "also " if verdict == here.verdict else ""
-            many = verdict == "holds" and len(names) > NAMED  # where it fails is always said in full
+            many = verdict == "holds" and len(names) > _NAMED_HOSTS  # where it fails is always said in full
             who = f"{len(names)} other hosts" if many else named(names)
             more += [f"{also}{verdict} on {who}"] if names else []
-        kind, mark = MARKS[here.verdict]
+        kind, mark = _CLAIM_MARKS[here.verdict]
         rows.append(Verdict(kind, mark, claim.says, "; ".join(more)))
     return tuple(sorted(rows, key=lambda row: row.kind == "scope"))
 

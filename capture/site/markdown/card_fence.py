@@ -14,7 +14,7 @@ from capture.site.model import request, templates
 
 # Names, constants, blanks and prefixes of strings have the colour of all code; marks of these would be a third of a
 # page's elements.
-PLAIN = re.compile(r'<span class="(?:fm|kc|n|sa|vm|w)">([^<]*)</span>')
+_UNCOLOURED_SPAN = re.compile(r'<span class="(?:fm|kc|n|sa|vm|w)">([^<]*)</span>')
 
 
 def validator(_language: str, inputs: Mapping[str, str], options: dict[str, Any], _attrs: Any, _md: Any) -> bool:
@@ -28,7 +28,7 @@ def formatter(source: str, _language: str, _class: str, options: dict[str, Any],
     return answer(
         md,
         lambda here: here.fence_line(source, options),
-        lambda here, line: render(here, source, options, line, md),
+        lambda here, line: _card_html(here, source, options, line, md),
         "the card cannot be rendered",
     )
 
@@ -36,7 +36,7 @@ def formatter(source: str, _language: str, _class: str, options: dict[str, Any],
 def answer(md: Any, line_of: Callable[[Visit], int], draw: Callable[[Visit, int], str], failure: str) -> str:
     """Return what a fence draws, or a card that says what is wrong; `failure` begins the words for a fault of ours."""
     try:
-        here = page_in_progress.of(md)
+        here = page_in_progress.page_of(md)
     except CaptureError as error:
         LOG.warning("%s", error)
         return templates.error([str(error)], "capture-problem", "")
@@ -44,15 +44,15 @@ def answer(md: Any, line_of: Callable[[Visit], int], draw: Callable[[Visit, int]
     try:
         return draw(here, line)
     except CaptureError as error:
-        return refuse(here, line, [str(problem) for problem in error.problems])
+        return _error_card(here, line, [str(problem) for problem in error.problems])
     # superfences swallows what it does not know, leaves raw text and lets the build succeed
     except Exception as error:
-        return refuse(here, line, [f"{failure} ({type(error).__name__}: {error}); report this fault"])
+        return _error_card(here, line, [f"{failure} ({type(error).__name__}: {error}); report this fault"])
 
 
-def render(here: Visit, body: str, options: Mapping[str, Any], line: int, md: Any) -> str:
+def _card_html(here: Visit, body: str, options: Mapping[str, Any], line: int, md: Any) -> str:
     """Return the card's HTML."""
-    asked = request.fence(body, options, here.site.catalogue)
+    asked = request.parse_fence(body, options, here.site.catalogue)
     known = here.targets.setdefault(asked.snippet.id, set())
     uid = here.uid(asked.snippet)
     view = here.cards[uid] = card.card(here.site, asked, here.links, uid, indexed=not known)
@@ -64,19 +64,19 @@ def render(here: Visit, body: str, options: Mapping[str, Any], line: int, md: An
                 src=text, language="python", options={"linenums": str(first)}, md=md,
                 classes=[], id_value=block_id, attrs={},
             )  # fmt: skip
-            return PLAIN.sub(r"\1", html)
+            return _UNCOLOURED_SPAN.sub(r"\1", html)
 
         return here.highlighted.html(text, first, block_id, make) if here.highlighted else make()
 
     html = templates.card(view, highlight)
     known |= {uid, *(panel.panel_id for panel in view.panels if panel.result)}
-    broken = card.promise(here.site, asked)
+    broken = card.broken_promise(here.site, asked)
     if broken:
         here.note(line, broken, f'id="{uid}"', "missing")
     return html
 
 
-def refuse(here: Visit, line: int, messages: list[str]) -> str:
+def _error_card(here: Visit, line: int, messages: list[str]) -> str:
     """Note every fault of a fence and return the card that shows them."""
     sign = here.sign()
     for message in messages:

@@ -11,18 +11,18 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-OPENING = re.compile(r"(?P<before>[> \t]*)(?P<fence>`{3,}|~{3,})(?P<info>[^`\n]*)")
-CLOSING = r"[> \t]*{}[ \t]*"
-OPTION = re.compile(r"([A-Za-z][A-Za-z0-9_]*)(?:=(\"|')(.*?)\2)?")
-SPAN = re.compile(r"(?<!`)(`+)(?!`)((?:(?!\n[ \t]*\n).)+?)(?<!`)\1(?!`)", re.DOTALL)
-CAPTURED = re.compile(r"(?:#!|:::+)captured\s+")
-NAME = "capture"
-TABLE = "capture-table"
-PAGES = 16  # texts remembered: what is read of a page is asked for several times in a row
+_FENCE_OPENING = re.compile(r"(?P<before>[> \t]*)(?P<fence>`{3,}|~{3,})(?P<info>[^`\n]*)")
+_FENCE_CLOSING = r"[> \t]*{}[ \t]*"
+_FENCE_OPTION = re.compile(r"([A-Za-z][A-Za-z0-9_]*)(?:=(\"|')(.*?)\2)?")
+CODE_SPAN = re.compile(r"(?<!`)(`+)(?!`)((?:(?!\n[ \t]*\n).)+?)(?<!`)\1(?!`)", re.DOTALL)
+CAPTURED_PREFIX = re.compile(r"(?:#!|:::+)captured\s+")
+CARD_FENCE = "capture"
+TABLE_FENCE = "capture-table"
+_REMEMBERED_TEXTS = 16  # texts remembered: what is read of a page is asked for several times in a row
 
 
 @dataclass(frozen=True)
-class Place:
+class PageFence:
     """One capture fence of a page: the line of its opening, its options and its body."""
 
     line: int
@@ -31,39 +31,39 @@ class Place:
     closed: bool = True
 
 
-def blocks(lines: list[str]) -> Iterator[tuple[int, int | None, str]]:
+def fenced_blocks(lines: list[str]) -> Iterator[tuple[int, int | None, str]]:
     """Yield (opening, closing, info) of every outermost fence, by line index; closing is None where it is missing."""
     number = 0
     while number < len(lines):
-        opening = OPENING.fullmatch(lines[number].rstrip())
+        opening = _FENCE_OPENING.fullmatch(lines[number].rstrip())
         if not opening:
             number += 1
             continue
-        closing = re.compile(CLOSING.format(re.escape(opening["fence"])))
+        closing = re.compile(_FENCE_CLOSING.format(re.escape(opening["fence"])))
         end = next((at for at in range(number + 1, len(lines)) if closing.fullmatch(lines[at])), None)
         yield number, end, opening["info"]
         number = number + 1 if end is None else end + 1
 
 
-@functools.lru_cache(maxsize=PAGES)
-def fences(text: str, wanted: str = NAME) -> tuple[Place, ...]:
+@functools.lru_cache(maxsize=_REMEMBERED_TEXTS)
+def fences(text: str, wanted: str = CARD_FENCE) -> tuple[PageFence, ...]:
     """Return the fences of a page with a name, in order; those shown within another fence are none."""
     lines = text.splitlines()
-    found = []
-    for start, end, info in blocks(lines):
-        name, options = header(info)
+    places = []
+    for start, end, info in fenced_blocks(lines):
+        name, options = parse_fence_opening(info)
         if name == wanted:
-            found.append(Place(start + 1, options, inside(lines[start + 1 : end]), end is not None))
-    return tuple(found)
+            places.append(PageFence(start + 1, options, inside(lines[start + 1 : end]), end is not None))
+    return tuple(places)
 
 
-def header(info: str) -> tuple[str, dict[str, str]]:
+def parse_fence_opening(info: str) -> tuple[str, dict[str, str]]:
     """Return the language and the options of a fence's opening line, in either notation."""
     text = info.strip().removeprefix("{").removesuffix("}").strip()
     name, _, rest = text.removeprefix(".").partition(" ")
-    if name.startswith(NAME) and "{" in name:
+    if name.startswith(CARD_FENCE) and "{" in name:
         name, _, rest = text.partition("{")
-    return name.strip(), {match[1]: match[3] if match[2] else match[1] for match in OPTION.finditer(rest)}
+    return name.strip(), {match[1]: match[3] if match[2] else match[1] for match in _FENCE_OPTION.finditer(rest)}
 
 
 def inside(lines: list[str]) -> str:
@@ -71,15 +71,15 @@ def inside(lines: list[str]) -> str:
     return "\n".join(line.lstrip("> \t").rstrip() for line in lines).strip()
 
 
-@functools.lru_cache(maxsize=PAGES)
-def inlines(text: str) -> tuple[tuple[str, int], ...]:
+@functools.lru_cache(maxsize=_REMEMBERED_TEXTS)
+def inline_values(text: str) -> tuple[tuple[str, int], ...]:
     """Return (text, line) of every captured value outside fences, the text with single blanks."""
     lines = text.splitlines()
-    for start, end, _ in list(blocks(lines)):
+    for start, end, _ in list(fenced_blocks(lines)):
         if end is not None:
             lines[start : end + 1] = [""] * (end + 1 - start)
     prose = "\n".join(lines)
-    spans = ((span, CAPTURED.match(span[2])) for span in SPAN.finditer(prose))
+    spans = ((span, CAPTURED_PREFIX.match(span[2])) for span in CODE_SPAN.finditer(prose))
     return tuple(
         (" ".join(span[2][mark.end() :].split()), prose.count("\n", 0, span.start()) + 1)
         for span, mark in spans

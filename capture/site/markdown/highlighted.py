@@ -11,7 +11,7 @@ from typing import Any
 from capture.store import Cache, digest
 
 # With these options the HTML of a block counts the blocks before it, so it is not made of its content alone.
-COUNTING = ("anchor_linenums", "line_anchors", "linespans", "line_spans")
+_COUNTING_OPTIONS = ("anchor_linenums", "line_anchors", "linespans", "line_spans")
 
 
 class Highlighted:
@@ -19,17 +19,17 @@ class Highlighted:
 
     def __init__(self, root: Path, options: Mapping[str, Any] | None) -> None:
         chosen = options or {}
-        self.cache = None if any(chosen.get(name) for name in COUNTING) else Cache(root, "highlighted")
+        self.cache = None if any(chosen.get(name) for name in _COUNTING_OPTIONS) else Cache(root, "highlighted")
         if self.cache is not None:
             self.cache.__enter__()
         versions = [metadata.version(name) for name in ("pygments", "pymdown-extensions")]
-        self.about = json.dumps([versions, dict(chosen)], sort_keys=True, default=repr)
+        self.highlighter = json.dumps([versions, dict(chosen)], sort_keys=True, default=repr)
 
     def html(self, text: str, first: int, block_id: str, make: Callable[[], str]) -> str:
-        """Return the HTML of a source whose first line has a number, by `make` where it is not known."""
+        """Return the HTML kept for a source, its first line's number and its block's id; else `make` makes it."""
         if self.cache is None:
             return make()
-        key = digest(*(part.encode() for part in (self.about, str(first), block_id, text)))
+        key = digest(*(part.encode() for part in (self.highlighter, str(first), block_id, text)))
         return self.cache.recall(key, make)
 
     def write(self) -> None:

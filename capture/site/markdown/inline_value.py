@@ -21,15 +21,15 @@ from capture.site.model.site import Site
 def formatter(source: str, _language: str, _class: str, md: Any) -> str:
     """Return the value that `ID VALUE[@HOST]` names, with what it was got on as its tooltip."""
     try:
-        here = page_in_progress.of(md)
+        here = page_in_progress.page_of(md)
     except CaptureError as error:
         LOG.warning("%s", error)
         return templates.value(source, None, str(error), "error")
     line = here.inline_line(source)
     try:
-        return render(here, source)
+        return _value_html(here, source)
     except CaptureError as error:
-        message = request.texts(error.problems)
+        message = request.joined_problems(error.problems)
     # inlinehilite swallows what it does not know and leaves the code as it stands
     except Exception as error:
         message = f"the value cannot be rendered ({type(error).__name__}: {error}); report this fault"
@@ -39,7 +39,7 @@ def formatter(source: str, _language: str, _class: str, md: Any) -> str:
 
 
 @dataclass(frozen=True)
-class Found:
+class CapturedValue:
     """A captured value, what it was got on, and whether that is current; `label` is None where nothing is captured."""
 
     snippet: str
@@ -49,44 +49,47 @@ class Found:
     kind: str
 
 
-def find(site: Site, asked: ValueRequest) -> Found:
-    """Return the value; raises CaptureError where the host has no record that holds it."""
+def _captured_value(site: Site, asked: ValueRequest) -> CapturedValue:
+    """Return what a host's record holds for a value; raises CaptureError where there is no such record."""
     snippet, label = asked.snippet, asked.host or site.default_host
     if label is None or site.default_host is None:
-        said = f"no host has captured yet: {absence.command(snippet)}"
-        return Found(snippet.id, None, "not captured", said, "none")
+        said = f"no host has captured yet: {absence.run_command(snippet)}"
+        return CapturedValue(snippet.id, None, "not captured", said, "none")
     item = site.catalogue.records.get((label, snippet.id))
     if item is None:
         others = [other.host for other in site.catalogue.of_snippet(snippet.id) if other.host != LOCAL]
         also = f"; {others[0]} has one: write {asked.value}@{others[0]}" if others else ""
-        command = absence.command(snippet, label)
+        command = absence.run_command(snippet, label)
         raise CaptureError(f"no record of {snippet.id} on {label}, so no {asked.value}; capture it: {command}{also}")
-    found = claims.value(snippet, asked.value, item)
+    printed = claims.value(snippet, asked.value, item)
     environment, state = item.environment, site.states[label, snippet.id]
     facts = [environment.chip, f"torch {environment.torch}", day(item.captured), str(state)]
     if item.status != "ok":
         facts.append(f"ended with {item.status}")
-    return Found(snippet.id, label, found.text, f"captured on {'; '.join(facts)}", state.kind)
+    return CapturedValue(snippet.id, label, printed.text, f"captured on {'; '.join(facts)}", state.kind)
 
 
-def look(here: Visit, text: str) -> tuple[ValueRequest, Found]:
-    """Return what `ID VALUE[@HOST]` asks for and finds, once for a page; raises CaptureError as `find` does."""
+def requested_value(here: Visit, text: str) -> tuple[ValueRequest, CapturedValue]:
+    """Return what `ID VALUE[@HOST]` asks for and its value, looked up once a page.
+
+    Raises CaptureError where the words are wrong, or the host has no record that holds the value.
+    """
     words = " ".join(text.split())
     if words not in here.values:
         asked = request.inline(words, here.site.catalogue)
-        here.values[words] = asked, find(here.site, asked)
-    known: tuple[ValueRequest, Found] = here.values[words]
+        here.values[words] = asked, _captured_value(here.site, asked)
+    known: tuple[ValueRequest, CapturedValue] = here.values[words]
     return known
 
 
-def render(here: Visit, text: str) -> str:
+def _value_html(here: Visit, text: str) -> str:
     """Return the value's HTML; raises CaptureError where the host has no record that holds it."""
-    asked, found = look(here, text)
-    href = target(here, asked, found.label) if found.label else None
-    return templates.value(found.text, href, found.title, found.kind)
+    asked, captured = requested_value(here, text)
+    href = _value_link(here, asked, captured.label) if captured.label else None
+    return templates.value(captured.text, href, captured.title, captured.kind)
 
 
-def target(here: Visit, asked: ValueRequest, label: str) -> str | None:
+def _value_link(here: Visit, asked: ValueRequest, label: str) -> str | None:
     """Return the card on this page, or the record."""
     uid = first_uid(asked.snippet)
     on_page = here.targets.get(asked.snippet.id, set())

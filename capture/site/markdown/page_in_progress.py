@@ -1,9 +1,9 @@
 """The page that is being rendered: where it is, which cards it has so far, and what was wrong with it.
 
 Markdown calls a formatter with the text of one block and nothing else, so a page's place and its counters are kept
-here, in one context variable that the plugin sets around each page. Without it (plain Markdown, Zensical) there is one
-visit for each Markdown object, the handbook is looked for upward from the working folder, and
-problems are logged at once.
+here, in one context variable that the plugin sets around each page. Without the plugin (plain Markdown, Zensical) each
+Markdown object is taken for one page, the handbook is looked for upward from the working folder, and problems are
+logged at once.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from capture import store
 from capture.errors import Problem
 from capture.site.card.card import first_uid
 from capture.site.markdown import fence_positions
+from capture.site.markdown.handbook_pages import HandbookPages
 from capture.site.markdown.highlighted import Highlighted
 from capture.site.model import site
 from capture.site.model.card_view import Card
@@ -31,7 +32,7 @@ from capture.site.model.site import Site
 from capture.snippet.snippet import Snippet
 
 LOG = logging.getLogger("mkdocs.capture")
-BAD_FENCE = (
+_BAD_FENCE = (
     'this capture fence is not read, so its text would show as it stands; write ```capture, options as key="value", '
     "one snippet id, and ``` at the same indentation"
 )
@@ -47,7 +48,10 @@ class Page:
 
 
 class Visit:
-    """What is known while one page is rendered."""
+    """One page while Markdown renders it: its site and links, and what formatters have drawn and complained of so far.
+
+    Problems go to `log` at once where it is given, else they wait for `done`; without `draws` plots have no picture.
+    """
 
     def __init__(
         self,
@@ -55,8 +59,10 @@ class Visit:
         page: Page | None,
         log: Callable[[Problem], None] | None = None,
         highlighted: Highlighted | None = None,
+        pages: HandbookPages | None = None,
     ) -> None:
         self.site, self.page, self.log, self.highlighted = known, page, log, highlighted
+        self.pages = pages or HandbookPages(known.catalogue.book)
         self.links = Links(known.settings, page.base if page else None, page.path if page else None)
         self.uses: Counter[str] = Counter()
         self.targets: dict[str, set[str]] = {}
@@ -69,7 +75,7 @@ class Visit:
         self.tables: dict[str, Any] = {}
         self.values: dict[str, Any] = {}
         self.fences = list(fence_positions.fences(page.text)) if page else []
-        self.inlines = list(fence_positions.inlines(page.text)) if page else []
+        self.inlines = list(fence_positions.inline_values(page.text)) if page else []
 
     def uid(self, snippet: Snippet) -> str:
         """Return an id for the next card of a snippet, unique on the page."""
@@ -114,17 +120,17 @@ class Visit:
 
     def done(self, rendered: str) -> list[Problem]:
         """Return the problems of the finished page, in the order of its lines."""
-        found = [problem for sign, problem in self.problems if sign in rendered]
+        faults = [problem for sign, problem in self.problems if sign in rendered]
         if self.page:
-            found += [Problem(self.page.path, place.line, BAD_FENCE, "page") for place in self.fences]
-            for name in duplicates(rendered):
-                line = second_line(self.page.text, name)
+            faults += [Problem(self.page.path, place.line, _BAD_FENCE, "page") for place in self.fences]
+            for name in _repeated_ids(rendered):
+                line = _line_of_repeated_id(self.page.text, name)
                 message = f'the id "{name}" stands on this page twice; rename one'
-                found.append(Problem(self.page.path, line, message, "page"))
-        return sorted(set(found))
+                faults.append(Problem(self.page.path, line, message, "page"))
+        return sorted(set(faults))
 
 
-def duplicates(rendered: str) -> list[str]:
+def _repeated_ids(rendered: str) -> list[str]:
     """Return ids that a page holds more than once; text that only looks like an attribute does not count."""
     suspects = [name for name, count in Counter(re.findall(r'\sid="([^"]+)"', rendered)).items() if count > 1]
     if not suspects:
@@ -134,7 +140,7 @@ def duplicates(rendered: str) -> list[str]:
     return [name for name, count in counted.items() if count > 1]
 
 
-def second_line(text: str, name: str) -> int:
+def _line_of_repeated_id(text: str, name: str) -> int:
     """Return the line on which an id is given again by hand, 0 where that cannot be told."""
     lines = [
         number
@@ -145,7 +151,7 @@ def second_line(text: str, name: str) -> int:
 
 
 @dataclass(frozen=True)
-class Standalone:
+class _StandalonePage:
     """What is known of the one Markdown object that renders without anybody having entered a page."""
 
     md: weakref.ref[Any]
@@ -153,42 +159,50 @@ class Standalone:
     footprint: str | None
 
 
-CURRENT: ContextVar[Visit | Standalone | None] = ContextVar("capture_page", default=None)
+_CURRENT: ContextVar[Visit | _StandalonePage | None] = ContextVar("capture_page", default=None)
 
 
-def enter(known: Site, page: Page, highlighted: Highlighted | None = None) -> Visit:
-    """Begin a page; every formatter called until `leave` belongs to it."""
-    visit = Visit(known, page, highlighted=highlighted)
-    CURRENT.set(visit)
+def enter(
+    known: Site,
+    page: Page,
+    highlighted: Highlighted | None = None,
+    pages: HandbookPages | None = None,
+) -> Visit:
+    """Begin a page; every formatter called until `leave` belongs to it.
+
+    `pages`, where given, is shared by the pages of one build, so that tables read the handbook once.
+    """
+    visit = Visit(known, page, highlighted=highlighted, pages=pages)
+    _CURRENT.set(visit)
     return visit
 
 
 def leave(rendered: str) -> list[Problem]:
     """End the page and return its problems."""
     visit = current()
-    CURRENT.set(None)
+    _CURRENT.set(None)
     return visit.done(rendered) if visit else []
 
 
 def current() -> Visit | None:
     """Return the page that was entered and not left."""
-    here = CURRENT.get()
+    here = _CURRENT.get()
     return here if isinstance(here, Visit) else None
 
 
-def of(md: Any) -> Visit:
-    """Return the visit that a formatter works for; raises CaptureError where no handbook can be found."""
-    here = CURRENT.get()
+def page_of(md: Any) -> Visit:
+    """Return the page that a formatter of `md` works for; raises CaptureError where no handbook can be found."""
+    here = _CURRENT.get()
     if isinstance(here, Visit):
         return here
     if here is None or here.md() is not md:
-        here = standalone(md, here)
-        CURRENT.set(here)
+        here = _standalone_page(md, here)
+        _CURRENT.set(here)
     return here.visit
 
 
-def standalone(md: Any, last: Standalone | None) -> Standalone:
-    """Return a visit for a Markdown object; the handbook is read again where a file of it has changed since the last.
+def _standalone_page(md: Any, last: _StandalonePage | None) -> _StandalonePage:
+    """Begin the page of a Markdown object; the handbook is read again where a file of it has changed since the last.
 
     Raises CaptureError where no handbook can be found.
     """
@@ -197,5 +211,5 @@ def standalone(md: Any, last: Standalone | None) -> Standalone:
     if last is not None and footprint is not None and last.footprint == footprint:
         known = last.visit.site
     else:
-        known = site.load(book, local=not site.published())
-    return Standalone(weakref.ref(md), Visit(known, None, lambda problem: LOG.warning("%s", problem)), footprint)
+        known = site.load(book, local=not site.is_for_publication())
+    return _StandalonePage(weakref.ref(md), Visit(known, None, lambda problem: LOG.warning("%s", problem)), footprint)

@@ -9,24 +9,25 @@ from dataclasses import dataclass
 from capture import store
 from capture.errors import Problem
 
-UNITS = r"(?:ns|us|µs|ms|s|seconds?|minutes?|x|×|%|percent|[KMGT]i?B|kB|bytes|times|GFLOPS?|TFLOPS?|GHz|MHz)"
-NUMBER = r"(?<![\w.@#-])\d[\d.,]*(?<![.,])"
-COMPARED = (
+_UNIT = r"(?:ns|us|µs|ms|s|seconds?|minutes?|x|×|%|percent|[KMGT]i?B|kB|bytes|times|GFLOPS?|TFLOPS?|GHz|MHz)"
+_WRITTEN_NUMBER = r"(?<![\w.@#-])\d[\d.,]*(?<![.,])"
+_COMPARISON = (
     r"(?:faster|slower|quicker|larger|smaller|bigger|higher|lower|longer|shorter|more|less|fewer|cheaper|heavier|better"
     r"|worse|speed-?up|slow-?down)"
 )
-WORDS = r"(?:two|three|four|five|six|seven|eight|nine|ten|twelve|twenty|thirty|fifty|hundred|thousand)"
-TYPED = re.compile(
-    rf"{NUMBER}\s?{UNITS}(?!\w)|{NUMBER}[ -]{COMPARED}\b|\b{COMPARED} (?:by|than) {NUMBER}"
-    rf"|\b{WORDS}(?:fold|[ -]times) (?:as |{COMPARED}\b)|\b(?:twice|thrice) as ",
+_NUMBER_WORD = r"(?:two|three|four|five|six|seven|eight|nine|ten|twelve|twenty|thirty|fifty|hundred|thousand)"
+_TYPED_FIGURE = re.compile(
+    rf"{_WRITTEN_NUMBER}\s?{_UNIT}(?!\w)|{_WRITTEN_NUMBER}[ -]{_COMPARISON}\b"
+    rf"|\b{_COMPARISON} (?:by|than) {_WRITTEN_NUMBER}"
+    rf"|\b{_NUMBER_WORD}(?:fold|[ -]times) (?:as |{_COMPARISON}\b)|\b(?:twice|thrice) as ",
     re.IGNORECASE,
 )
 # What is no prose: code, links' targets, and text for the author alone.
-FENCE = re.compile(r"^ *(`{3,}|~{3,}).*?^ *\1[`~]*[ \t]*$", re.MULTILINE | re.DOTALL)
-NOT_PROSE = re.compile(r"`+[^`]+`+|\]\([^)]*\)|<!--.*?-->|^ *\|?[-: |]+\|$", re.MULTILINE | re.DOTALL)
+_FENCED_BLOCK = re.compile(r"^ *(`{3,}|~{3,}).*?^ *\1[`~]*[ \t]*$", re.MULTILINE | re.DOTALL)
+_NOT_PROSE = re.compile(r"`+[^`]+`+|\]\([^)]*\)|<!--.*?-->|^ *\|?[-: |]+\|$", re.MULTILINE | re.DOTALL)
 # What a question or an exercise supposes is no result.
-SUPPOSED = re.compile(r"^ *\?\?\?\+? (?:question|tip)[^\n]*$|^## Exercises$.*?(?=^## |\Z)", re.MULTILINE | re.DOTALL)
-OPT_OUT = re.compile(r"<!-- typed:(.*?)-->", re.DOTALL)
+_SUPPOSED = re.compile(r"^ *\?\?\?\+? (?:question|tip)[^\n]*$|^## Exercises$.*?(?=^## |\Z)", re.MULTILINE | re.DOTALL)
+OPT_OUT_COMMENT = re.compile(r"<!-- typed:(.*?)-->", re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -40,19 +41,19 @@ class OptOut:
 
 def problems(book: store.Handbook) -> list[Problem]:
     """Return every typed result of every page, at its line."""
-    return [problem for name, text in pages(book) for problem in of_page(name, text)]
+    return [problem for name, text in _readable_pages(book) for problem in page_problems(name, text)]
 
 
 def opt_outs(book: store.Handbook) -> list[OptOut]:
     """Return what is typed on purpose, for the ledger."""
     return [
         OptOut(name, text.count("\n", 0, match.start()) + 1, " ".join(match[1].split()))
-        for name, text in pages(book)
-        for match in OPT_OUT.finditer(blanked(FENCE, text))
+        for name, text in _readable_pages(book)
+        for match in OPT_OUT_COMMENT.finditer(_blanked(_FENCED_BLOCK, text))
     ]
 
 
-def pages(book: store.Handbook) -> Iterator[tuple[str, str]]:
+def _readable_pages(book: store.Handbook) -> Iterator[tuple[str, str]]:
     """Yield name and text of the pages that can be read; others are named where pages are rendered."""
     for path in sorted((book.root / "docs").rglob("*.md")):
         if book.captures in path.parents or not path.is_file():
@@ -64,30 +65,30 @@ def pages(book: store.Handbook) -> Iterator[tuple[str, str]]:
         yield book.relative(path), text
 
 
-def of_page(name: str, text: str) -> list[Problem]:
+def page_problems(name: str, text: str) -> list[Problem]:
     """Return the typed results of one page."""
-    found = []
-    body = blanked(re.compile(r"\A---\n.*?\n---\n", re.DOTALL), text)
-    body = blanked(SUPPOSED, blanked(FENCE, body))
-    for start, paragraph in paragraphs(body):
-        reason = OPT_OUT.search(paragraph)
+    faults = []
+    body = _blanked(re.compile(r"\A---\n.*?\n---\n", re.DOTALL), text)
+    body = _blanked(_SUPPOSED, _blanked(_FENCED_BLOCK, body))
+    for start, paragraph in _paragraphs(body):
+        reason = OPT_OUT_COMMENT.search(paragraph)
         if reason and reason[1].strip():
             continue
-        for match in TYPED.finditer(blanked(NOT_PROSE, paragraph)):
+        for match in _TYPED_FIGURE.finditer(_blanked(_NOT_PROSE, paragraph)):
             line = text.count("\n", 0, start + match.start()) + 1
             words = " ".join(match[0].split())
             message = (
                 f'"{words}" is typed by hand; take it from a record (`#!captured SNIPPET VALUE`), or say in the same '
                 "paragraph why not: <!-- typed: REASON -->"
             )
-            found.append(Problem(name, line, message, "typed"))
+            faults.append(Problem(name, line, message, "typed"))
         if reason and not reason[1].strip():
             line = text.count("\n", 0, start + reason.start()) + 1
-            found.append(Problem(name, line, "an opt-out without a reason: <!-- typed: REASON -->", "typed"))
-    return found
+            faults.append(Problem(name, line, "an opt-out without a reason: <!-- typed: REASON -->", "typed"))
+    return faults
 
 
-def paragraphs(text: str) -> Iterator[tuple[int, str]]:
+def _paragraphs(text: str) -> Iterator[tuple[int, str]]:
     """Yield each paragraph with where it starts."""
     start = 0
     for match in re.finditer(r"\n[ \t]*\n", text):
@@ -96,6 +97,6 @@ def paragraphs(text: str) -> Iterator[tuple[int, str]]:
     yield start, text[start:]
 
 
-def blanked(pattern: re.Pattern[str], text: str) -> str:
+def _blanked(pattern: re.Pattern[str], text: str) -> str:
     """Return a text in which what matches is blank, so that every line stays where it is."""
     return pattern.sub(lambda match: re.sub(r"[^\n]", " ", match[0]), text)

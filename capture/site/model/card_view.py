@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from capture.site.model.output_text import Stream
+from capture.site.model.output_text import StreamView
 
 
 @dataclass(frozen=True)
@@ -90,8 +90,8 @@ class Result:
     badge: Badge
     failure: Failure | None
     note: str
-    stdout: Stream
-    stderr: Stream
+    stdout: StreamView
+    stderr: StreamView
     elisions: tuple[str, ...]
     verdicts: tuple[Verdict, ...]
     facts: tuple[Fact, ...]

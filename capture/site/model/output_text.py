@@ -11,12 +11,12 @@ from capture.errors import plural
 
 PAGE_LIMIT = 20_000  # characters of one stream on a page; the record has the rest
 SEARCH_LIMIT = 2_000  # characters of one stream in the search index
-MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
-SURROGATE = re.compile("[\ud800-\udfff]")
+_MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
+_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 @dataclass(frozen=True)
-class Stream:
+class StreamView:
     """One stream as shown: `indexed` goes to the search index, `rest` and `tail` do not.
 
     `cut` says what is left out between `rest` and `tail`.
@@ -39,17 +39,17 @@ def printable(html: str) -> str:
     Python-Markdown puts stashed blocks back, and no half of a surrogate pair stops the page from being written.
     """
     shown = bidi_controls(control_characters(html))
-    return SURROGATE.sub(lambda match: f"\\u{ord(match[0]):04x}", shown)
+    return _SURROGATE.sub(lambda match: f"\\u{ord(match[0]):04x}", shown)
 
 
-def bounded(text: str) -> Stream:
+def bounded_stream(text: str) -> StreamView:
     """Return a stream cut to what a page can hold, at line ends where there are any."""
     text = text.rstrip("\n")
     if not text:
-        return Stream("")
+        return StreamView("")
     count = text.count("\n") + 1
     if len(text) <= PAGE_LIMIT:
-        return split(text, "", "", count)
+        return _split_for_search(text, "", "", count)
     half = PAGE_LIMIT // 2
     head, tail = text[:half], text[-half:]
     if "\n" in head:
@@ -58,15 +58,15 @@ def bounded(text: str) -> Stream:
         tail = tail.partition("\n")[2]
     left_out = text[len(head) : len(text) - len(tail)]
     lines = max(left_out.strip("\n").count("\n") + 1, 1)
-    return split(head, f"{plural(lines, 'line')}, {len(left_out):,} characters, left out here", tail, count)
+    return _split_for_search(head, f"{plural(lines, 'line')}, {len(left_out):,} characters, left out here", tail, count)
 
 
-def split(head: str, cut: str, tail: str, lines: int) -> Stream:
+def _split_for_search(head: str, cut: str, tail: str, lines: int) -> StreamView:
     """Return a stream whose search part ends at a line end where there is one."""
     if len(head) <= SEARCH_LIMIT:
-        return Stream(head, "", cut, tail, lines)
+        return StreamView(head, "", cut, tail, lines)
     end = head.rfind("\n", 0, SEARCH_LIMIT) + 1 or SEARCH_LIMIT
-    return Stream(head[:end], head[end:], cut, tail, lines)
+    return StreamView(head[:end], head[end:], cut, tail, lines)
 
 
 def day(date: str) -> str:
@@ -74,7 +74,7 @@ def day(date: str) -> str:
     year, _, rest = date.partition("-")
     month, _, number = rest.partition("-")
     if month.isdigit() and 1 <= int(month) <= 12 and number.isdigit():
-        return f"{int(number)} {MONTHS[int(month) - 1]} {year}"
+        return f"{int(number)} {_MONTHS[int(month) - 1]} {year}"
     return date
 
 
@@ -87,6 +87,6 @@ def listed(names: Iterable[str]) -> str:
 
 
 def named(titles: Iterable[str]) -> str:
-    """Return hosts as `listed` does; one alone stands in quotes too, or its comma would make it two."""
+    """Return titles of hosts with commas and `and`; one alone with a comma stands in quotes too, or it reads as two."""
     items = list(titles)
     return f"“{items[0]}”" if len(items) == 1 and "," in items[0] else listed(items)

@@ -11,10 +11,10 @@ from capture.record.verification import Verification
 from capture.site.model.card_view import Rerun
 from capture.site.model.output_text import day
 
-SIZE_LIMIT = 64 * 1024 * 1024  # ten thousand records make some 4 MiB
+_SIZE_LIMIT = 64 * 1024 * 1024  # ten thousand records make some 4 MiB
 
 
-def read(book: store.Handbook, name: str | None) -> Verification | None:
+def read_verification(book: store.Handbook, name: str | None) -> Verification | None:
     """Return the verification that mkdocs.yml names, by a path from the handbook's root, or None where it names none.
 
     Raises CaptureError where it is damaged, or of another handbook: its pages would say something else than was found.
@@ -23,36 +23,36 @@ def read(book: store.Handbook, name: str | None) -> Verification | None:
         return None
     remedy = f"write it again: capture verify --json > {name}, or build without: extra.capture.verification is empty"
     try:
-        text = store.read_text(book.root / name, name, SIZE_LIMIT)
+        text = store.read_text(book.root / name, name, _SIZE_LIMIT)
     except CaptureError as error:
         raise CaptureError(f"{error}; {remedy}") from error
-    found = verification.parse(text, name, remedy)
+    verified = verification.parse(text, name, remedy)
     known = {*book.labels(), LOCAL}
-    for label in (found.against, *(item.host for item in found.results)):
+    for label in (verified.against, *(item.host for item in verified.results)):
         if label not in known:
             message = f'is of another handbook: no host "{label}" here{suggestion(label, known - {LOCAL})}'
             raise verification.unreadable(name, 0, message, remedy)
-    return found
+    return verified
 
 
-def of(found: Verification | None, item: Record) -> Rerun | None:
+def rerun_of(verified: Verification | None, item: Record) -> Rerun | None:
     """Return what to say about a record; nothing without a verification, and about this machine's own."""
-    if found is None or item.host == LOCAL:
+    if verified is None or item.host == LOCAL:
         return None
-    told = found.by_record.get((item.host, item.snippet))
-    if told is None:
-        return by_contributor("this record took no part")
-    if told.content_sha256 != content_digest(item):
-        return by_contributor("another version of this record took part")
-    if told.outcome == "skipped":
-        return by_contributor(told.detail)
-    here = found.environment
-    where = f"on {day(found.date)} with {here.chip}, Python {here.python}, torch {here.torch or 'not importable'}"
-    if told.outcome == "reproduced":
+    reproduction = verified.by_record.get((item.host, item.snippet))
+    if reproduction is None:
+        return _not_rerun("this record took no part")
+    if reproduction.content_sha256 != content_digest(item):
+        return _not_rerun("another version of this record took part")
+    if reproduction.outcome == "skipped":
+        return _not_rerun(reproduction.detail)
+    here = verified.environment
+    where = f"on {day(verified.date)} with {here.chip}, Python {here.python}, torch {here.torch or 'not importable'}"
+    if reproduction.outcome == "reproduced":
         return Rerun("same", "re-run by CI", f"the same result, {where}")
-    return Rerun("differs", "differs when re-run by CI", f"{told.class_}: {told.detail}; {where}")
+    return Rerun("differs", "differs when re-run by CI", f"{reproduction.class_}: {reproduction.detail}; {where}")
 
 
-def by_contributor(why: str) -> Rerun:
+def _not_rerun(why: str) -> Rerun:
     """Return what to say where only the contributor has run it."""
     return Rerun("none", "run by its contributor only", f"no: {why}")

@@ -11,9 +11,9 @@ from capture.host.host import LOCAL
 from capture.snippet.snippet import Snippet
 from capture.store.catalogue import Catalogue
 
-OPTIONS = ("host", "show", "lines")
-SHOWS = ("source", "output", "both")
-LINES = re.compile(r"(\d+)(?:-(\d+))?")
+_FENCE_OPTIONS = ("host", "show", "lines")
+_SHOWN_PARTS = ("source", "output", "both")
+_LINE_RANGE = re.compile(r"(\d+)(?:-(\d+))?")
 
 
 @dataclass(frozen=True)
@@ -35,17 +35,21 @@ class ValueRequest:
     host: str | None
 
 
-def fence(body: str, options: Mapping[str, object], catalogue: Catalogue) -> Request:
+def parse_fence(body: str, options: Mapping[str, object], catalogue: Catalogue) -> Request:
     """Read a fence; raises CaptureError with every fault found."""
     faults: list[str] = []
-    faults += [f'unknown option "{name}"{suggestion(str(name), OPTIONS)}' for name in options if name not in OPTIONS]
+    faults += [
+        f'unknown option "{name}"{suggestion(str(name), _FENCE_OPTIONS)}'
+        for name in options
+        if name not in _FENCE_OPTIONS
+    ]
     show = str(options.get("show", "both"))
-    if show not in SHOWS:
-        faults.append(f'show="{show}"{suggestion(show, SHOWS)}')
+    if show not in _SHOWN_PARTS:
+        faults.append(f'show="{show}"{suggestion(show, _SHOWN_PARTS)}')
     label = options.get("host")
     host = None
     try:
-        host = known_host(str(label), catalogue) if label is not None else None
+        host = _existing_host(str(label), catalogue) if label is not None else None
     except CaptureError as error:
         faults += map(str, error.problems)
     names = [line.strip() for line in body.splitlines() if line.strip()]
@@ -53,13 +57,13 @@ def fence(body: str, options: Mapping[str, object], catalogue: Catalogue) -> Req
         faults.append(f"a capture fence holds one snippet id, such as instruments/bf16_linear; found {len(names)}")
         raise CaptureError(*faults)
     try:
-        snippet = known_snippet(names[0], catalogue)
+        snippet = _existing_snippet(names[0], catalogue)
     except CaptureError as error:
         raise CaptureError(*faults, *error.problems) from error
     lines = None
     if "lines" in options:
         try:
-            lines = line_range(str(options["lines"]), snippet)
+            lines = _parse_line_range(str(options["lines"]), snippet)
         except CaptureError as error:
             faults += map(str, error.problems)
     if faults:
@@ -73,14 +77,14 @@ def inline(text: str, catalogue: Catalogue) -> ValueRequest:
     if len(words) != 2:
         raise CaptureError(f'write a captured value as "#!captured ID VALUE" or "… VALUE@HOST"; found "{text}"')
     value, at, label = words[1].partition("@")
-    snippet = known_snippet(words[0], catalogue)
+    snippet = _existing_snippet(words[0], catalogue)
     if value not in snippet.values:
         known = suggestion(value, snippet.values) or "; its header declares none"
         raise CaptureError(f'snippet "{snippet.id}" has no value "{value}"{known}')
-    return ValueRequest(snippet, value, known_host(label, catalogue) if at else None)
+    return ValueRequest(snippet, value, _existing_host(label, catalogue) if at else None)
 
 
-def known_snippet(name: str, catalogue: Catalogue) -> Snippet:
+def _existing_snippet(name: str, catalogue: Catalogue) -> Snippet:
     """Return the snippet; raises CaptureError with the nearest id, or with what is wrong in its header."""
     if name in catalogue.snippets:
         return catalogue.snippets[name]
@@ -90,7 +94,7 @@ def known_snippet(name: str, catalogue: Catalogue) -> Snippet:
     raise CaptureError(f'no snippet "{name}"{suggestion(name, catalogue.snippets)}')
 
 
-def known_host(label: str, catalogue: Catalogue) -> str:
+def _existing_host(label: str, catalogue: Catalogue) -> str:
     """Return the label; raises CaptureError with the nearest one. A page may not name `local`.
 
     Before any host has captured there is nothing to compare with, and a fresh handbook builds.
@@ -105,9 +109,9 @@ def known_host(label: str, catalogue: Catalogue) -> str:
     return label
 
 
-def line_range(text: str, snippet: Snippet) -> tuple[int, int]:
+def _parse_line_range(text: str, snippet: Snippet) -> tuple[int, int]:
     """Return first and last line; raises CaptureError where they leave the source."""
-    match = LINES.fullmatch(text.strip())
+    match = _LINE_RANGE.fullmatch(text.strip())
     if not match:
         raise CaptureError(f'lines="{text}": write one range, such as lines="3-12"')
     first, last = int(match[1]), int(match[2] or match[1])
@@ -117,6 +121,6 @@ def line_range(text: str, snippet: Snippet) -> tuple[int, int]:
     return first, last
 
 
-def texts(problems: Iterable[Problem | str]) -> str:
+def joined_problems(problems: Iterable[Problem | str]) -> str:
     """Return problems as one line, in the author's order."""
     return "; ".join(str(problem) for problem in problems)

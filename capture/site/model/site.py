@@ -16,8 +16,8 @@ from capture.site.model import reproduced
 from capture.store import catalogue
 from capture.store.catalogue import Catalogue
 
-PUBLISH = "CAPTURE_PUBLISH"
-THIS_MACHINE = "this machine"
+_PUBLISH = "CAPTURE_PUBLISH"
+_THIS_MACHINE = "this machine"
 
 
 @dataclass(frozen=True)
@@ -59,24 +59,24 @@ def of(cat: Catalogue, settings: Settings) -> Site:
     preferred = settings.default_host
     order = sorted(cat.hosts, key=lambda label: (label == LOCAL, label != preferred, label))
     gates = {label: cat.gates(label) or {} for label in cat.hosts}
-    verified = reproduced.read(cat.book, settings.verification)
-    return Site(cat, cat.states(), settings, tuple(order), titles(cat), gates, verified)
+    verified = reproduced.read_verification(cat.book, settings.verification)
+    return Site(cat, cat.states(), settings, tuple(order), _host_titles(cat), gates, verified)
 
 
-def titles(cat: Catalogue) -> dict[str, str]:
+def _host_titles(cat: Catalogue) -> dict[str, str]:
     """Return a name for each host's tab; hosts of one title show their torch too, or else their labels."""
-    plain = {label: THIS_MACHINE if label == LOCAL else item.title for label, item in cat.hosts.items()}
-    found = {}
+    plain = {label: _THIS_MACHINE if label == LOCAL else item.title for label, item in cat.hosts.items()}
+    names = {}
     for label, title in plain.items():
         namesakes = [other for other, name in plain.items() if name == title]
         versions = [cat.newest(other).torch for other in namesakes] if len(namesakes) > 1 else []
         if len(namesakes) == 1:
-            found[label] = title
+            names[label] = title
         elif None not in versions and len(set(versions)) == len(namesakes):
-            found[label] = f"{title}, torch {cat.newest(label).torch}"
+            names[label] = f"{title}, torch {cat.newest(label).torch}"
         else:
-            found[label] = f"{title} ({label})"
-    return found
+            names[label] = f"{title} ({label})"
+    return names
 
 
 def settings(config: Mapping[str, Any]) -> Settings:
@@ -123,9 +123,9 @@ def default_host_problem(cat: Catalogue, chosen: Settings) -> Problem | None:
     return Problem(store.CONFIG, line, message, "site")
 
 
-def published() -> bool:
+def is_for_publication() -> bool:
     """Tell whether this build is for others, so that the records of this machine stay out of it."""
-    return os.environ.get(PUBLISH, "") not in ("", "0", "false")
+    return os.environ.get(_PUBLISH, "") not in ("", "0", "false")
 
 
 def load(book: store.Handbook, config: Mapping[str, Any] | None = None, local: bool = True) -> Site:
@@ -139,4 +139,4 @@ def footprint(book: store.Handbook) -> str | None:
     chosen = settings(store.read_site_config(book))
     verified = [book.root / chosen.verification] if chosen.verification else []
     files = store.footprint_of([book.root / "snippets", book.captures, *verified])
-    return None if files is None else f"{files} {chosen} {published()}"
+    return None if files is None else f"{files} {chosen} {is_for_publication()}"

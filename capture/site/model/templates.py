@@ -17,12 +17,12 @@ from capture.site.model.output_text import day, printable
 Highlight = Callable[[str, int, str], str]
 """Takes source, the number of its first line and an id for the block; returns safe HTML."""
 
-JOINT = re.compile(r"(?<=[/_])(?=.)")
-LONGEST = 14  # letters of a word that a column of a table on a telephone has room for
+_BREAKING_POINT = re.compile(r"(?<=[/_])(?=.)")
+_LONGEST_WORD = 14  # letters of a word that a column of a table on a telephone has room for
 
 
 @functools.cache
-def environment() -> jinja2.Environment:
+def _template_environment() -> jinja2.Environment:
     """Return the one environment; a name that a template misspells is an error."""
     made = jinja2.Environment(
         loader=jinja2.FileSystemLoader(Path(__file__).parents[1] / "templates"),
@@ -32,15 +32,15 @@ def environment() -> jinja2.Environment:
         lstrip_blocks=True,
         auto_reload=False,
     )
-    made.filters |= {"day": day, "breakable": breakable}
+    made.filters |= {"day": day, "breakable": _breakable}
     return made
 
 
-def breakable(text: str) -> str:
+def _breakable(text: str) -> str:
     """Return text whose words may break behind a slash or an underscore where one is too long for a narrow column."""
-    if len(text) <= LONGEST or not JOINT.search(text):
+    if len(text) <= _LONGEST_WORD or not _BREAKING_POINT.search(text):
         return text  # the template escapes it
-    parts = (JOINT.split(part) if len(part) > LONGEST else [part] for part in re.split(r"(\s+)", text))
+    parts = (_BREAKING_POINT.split(part) if len(part) > _LONGEST_WORD else [part] for part in re.split(r"(\s+)", text))
     return Markup("").join(Markup("<wbr>").join(part) for part in parts)
 
 
@@ -72,4 +72,4 @@ def value(text: str, href: str | None, title: str, kind: str) -> str:
 
 def rendered(template: str, **context: object) -> str:
     """Return a template's HTML with every control character made visible."""
-    return printable(environment().get_template(template).render(**context)).strip()
+    return printable(_template_environment().get_template(template).render(**context)).strip()

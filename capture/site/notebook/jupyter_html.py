@@ -9,19 +9,27 @@ from __future__ import annotations
 import html
 from html.parser import HTMLParser
 
-DROPPED = ("style", "script", "svg", "clipboard-copy", "a.anchor-link", "div.clipboard-copy-txt", "div.celltoolbar")
-VOID = ("br", "hr", "img", "input", "wbr")
+_DROPPED_ELEMENTS = (
+    "style",
+    "script",
+    "svg",
+    "clipboard-copy",
+    "a.anchor-link",
+    "div.clipboard-copy-txt",
+    "div.celltoolbar",
+)
+_VOID_ELEMENTS = ("br", "hr", "img", "input", "wbr")
 # By the first letter of the highlighter's class. A page has thousands: elements without a class keep it small.
-COLOURED = {"k": "b", "s": "i", "c": "u"}
-STREAMS = {
+_COLOUR_ELEMENTS = {"k": "b", "s": "i", "c": "u"}
+_STREAM_LABELS = {
     "text/plain": "Output",
     "application/vnd.jupyter.stdout": "Output",
     "application/vnd.jupyter.stderr": "stderr",
 }
-Attributes = list[tuple[str, str | None]]
+_Attributes = list[tuple[str, str | None]]
 
 
-class Lean(HTMLParser):
+class JupyterHtmlReader(HTMLParser):
     """Reads HTML and keeps what is worth keeping in `parts`; `headings` holds level, id and text of each heading."""
 
     def __init__(self, text: str) -> None:
@@ -35,15 +43,15 @@ class Lean(HTMLParser):
         self.feed(text)
         self.close()
 
-    def handle_starttag(self, tag: str, attrs: Attributes) -> None:
+    def handle_starttag(self, tag: str, attrs: _Attributes) -> None:
         """Open what is kept; what is dropped is counted until it ends."""
         facts = {name: value or "" for name, value in attrs}
         classes = facts.get("class", "").split()
-        if tag in VOID:
+        if tag in _VOID_ELEMENTS:
             if not self.dropping:
-                self.parts.append(opening(tag, facts))
+                self.parts.append(_start_tag(tag, facts))
             return
-        if self.dropping or tag in DROPPED or any(f"{tag}.{name}" in DROPPED for name in classes):
+        if self.dropping or tag in _DROPPED_ELEMENTS or any(f"{tag}.{name}" in _DROPPED_ELEMENTS for name in classes):
             self.dropping += 1
             self.stack.append((tag, ""))
             return
@@ -56,7 +64,7 @@ class Lean(HTMLParser):
         if tag == "div":
             return self.division(facts, classes)
         if tag == "span":
-            letter = COLOURED.get(classes[0][:1]) if classes else None
+            letter = _COLOUR_ELEMENTS.get(classes[0][:1]) if classes else None
             return (f"<{letter}>", f"</{letter}>") if letter else ("", "")
         if tag == "pre":
             label = self.stream
@@ -71,13 +79,13 @@ class Lean(HTMLParser):
             own = facts.get("id", "")
             self.headings.append((int(tag[1]), own, ""))
             link = f'<a class="headerlink" href="#{html.escape(own)}" title="Permanent link">¶</a>' if own else ""
-            return opening(tag, facts), f"{link}</{tag}>"
-        return opening(tag, facts), f"</{tag}>"
+            return _start_tag(tag, facts), f"{link}</{tag}>"
+        return _start_tag(tag, facts), f"</{tag}>"
 
     def division(self, facts: dict[str, str], classes: list[str]) -> tuple[str, str]:
         """Return the few frames that the style sheet knows."""
         kind = facts.get("data-mime-type", "")
-        self.stream = STREAMS.get(kind, "") if "jp-OutputArea-output" in classes else ""
+        self.stream = _STREAM_LABELS.get(kind, "") if "jp-OutputArea-output" in classes else ""
         if "jp-OutputArea-output" in classes and not self.stream:
             return '<div class="notebook__said">', "</div>"
         if "jp-Cell-outputArea" in classes:
@@ -112,7 +120,7 @@ class Lean(HTMLParser):
             self.parts.append(html.escape(data, quote=False))
 
 
-def opening(tag: str, facts: dict[str, str]) -> str:
+def _start_tag(tag: str, facts: dict[str, str]) -> str:
     """Return a start tag; of Jupyter's attributes none is needed."""
     kept = [(name, value) for name, value in facts.items() if name in ("href", "id", "open", "src", "alt", "start")]
     attributes = "".join(f' {name}="{html.escape(value)}"' for name, value in kept)

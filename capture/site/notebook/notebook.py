@@ -17,41 +17,41 @@ from typing import Any
 
 from capture.errors import CaptureError
 from capture.site.card import card
-from capture.site.markdown import fence_positions, inline_value, page_check, typed_figures
+from capture.site.markdown import fence_positions, handbook_pages, inline_value, typed_figures
 from capture.site.markdown.page_in_progress import Visit
 from capture.site.model import request
 from capture.site.model.card_view import Card, Panel, Result
 from capture.site.model.links import Links
-from capture.site.model.output_text import Stream, printable
-from capture.site.notebook.portable_markdown import marked, unfolded
+from capture.site.model.output_text import StreamView, printable
+from capture.site.notebook.portable_markdown import escaped_markdown, portable_lines
 from capture.site.page import markdown_copy, moved_addresses
 
-SET_UP = Path(__file__).parents[1] / "templates" / "alone.py.txt"
-Cell = dict[str, Any]
-Output = dict[str, Any]
+_SET_UP_CELL = Path(__file__).parents[1] / "templates" / "alone.py.txt"
+NotebookCell = dict[str, Any]
+CellOutput = dict[str, Any]
 
 
 @dataclass(frozen=True)
-class Place:
+class NotebookAddress:
     """Where the notebook of a lesson is: the page that shows it, and the file to keep, below the site's root."""
 
     page: str
     file: str
 
 
-def place(lesson: str) -> Place:
+def notebook_address(lesson: str) -> NotebookAddress:
     """Return where the notebook of `chapter/name.md` is."""
     folder = f"{moved_addresses.address(lesson)}notebook/".lstrip("/")
     name = lesson.removesuffix(".md").removesuffix("/index").replace("/", "-")
-    return Place(f"{folder.rstrip('/')}.md", f"{folder}{name}.ipynb")
+    return NotebookAddress(f"{folder.rstrip('/')}.md", f"{folder}{name}.ipynb")
 
 
 def text(here: Visit) -> str:
     """Return the notebook of a lesson as its file's text.
 
-    Links lead where the visit's page has its root: into the site, or into the repository where that is unknown.
+    Links lead where the page has its root: into the site, or into the repository where that is unknown.
     """
-    cells = list(ordered(here))
+    cells = list(_all_cells(here))
     for number, cell in enumerate(cells, 1):
         cell["id"] = f"{number}-{cell['metadata'].get('capture', 'text')}".replace("/", "-")[:64]
     document = {
@@ -66,23 +66,23 @@ def text(here: Visit) -> str:
     return json.dumps(document, indent=1, ensure_ascii=False) + "\n"
 
 
-def ordered(here: Visit) -> Iterator[Cell]:
+def _all_cells(here: Visit) -> Iterator[NotebookCell]:
     """Yield the cells: what this is, what every cell needs, the lesson, and what its figures were got on."""
     notes: dict[str, None] = {}
-    cells = list(lesson(here, notes)) or [markdown("")]
+    cells = list(_lesson_cells(here, notes)) or [_markdown_cell("")]
     first = "".join(cells[0]["source"])
     head, _, rest = first.partition("\n") if first.startswith("# ") else ("# A lesson", "", first)
     keys = [cell["metadata"]["capture"] for cell in cells if "capture" in cell["metadata"]]
     needs = sorted({name for key in keys for name in here.site.catalogue.snippets[key].packages})
-    yield markdown(introduction(here, head, needs))
-    yield code(SET_UP.read_text("utf-8"), {}, [])
-    yield from [markdown(rest), *cells[1:]]
+    yield _markdown_cell(_introduction(here, head, needs))
+    yield _code_cell(_SET_UP_CELL.read_text("utf-8"), {}, [])
+    yield from [_markdown_cell(rest), *cells[1:]]
     if notes:
         lines = "\n".join(f"- {note}" for note in notes)
-        yield markdown(f"## What the figures in the text were captured on\n\n{lines}")
+        yield _markdown_cell(f"## What the figures in the text were captured on\n\n{lines}")
 
 
-def introduction(here: Visit, title: str, needs: Iterable[str]) -> str:
+def _introduction(here: Visit, title: str, needs: Iterable[str]) -> str:
     """Return the title and what a reader has to know before the first cell."""
     own = here.links.lesson(here.page.path) if here.page else None
     name = title.removeprefix("#").strip()
@@ -97,39 +97,39 @@ It needs {install}, beside Jupyter, in the notebook's environment. A cell that n
 with an error, and the others go on."""
 
 
-def lesson(here: Visit, notes: dict[str, None]) -> Iterator[Cell]:
+def _lesson_cells(here: Visit, notes: dict[str, None]) -> Iterator[NotebookCell]:
     """Yield the cells of the lesson itself; `notes` gains a line for each origin of a figure in a sentence."""
-    body = page_check.without_front_matter(here.page.text if here.page else "")
-    lines = typed_figures.OPT_OUT.sub("", body).splitlines()
+    body = handbook_pages.without_front_matter(here.page.text if here.page else "")
+    lines = typed_figures.OPT_OUT_COMMENT.sub("", body).splitlines()
     parts: list[str] = []
     at = 0
-    for start, end, info in fence_positions.blocks(lines):
+    for start, end, info in fence_positions.fenced_blocks(lines):
         if end is None:
             continue
-        parts.append(sentences(here, "\n".join(lines[at:start]), notes))
+        parts.append(_prose(here, "\n".join(lines[at:start]), notes))
         at = end + 1
-        view = runnable(here, lines[start:at], info)
+        view = _runnable_card(here, lines[start:at], info)
         if view is None:
-            parts.append(markdown_copy.block(here, lines[start:at], info, marked))
+            parts.append(markdown_copy.filled_fence(here, lines[start:at], info, escaped_markdown))
             continue
-        yield markdown("\n".join([*parts, heading(here, view)]))
+        yield _markdown_cell("\n".join([*parts, _cell_heading(here, view)]))
         parts = []
-        yield snippet(here, view)
-    parts.append(sentences(here, "\n".join(lines[at:]), notes))
+        yield _snippet_cell(here, view)
+    parts.append(_prose(here, "\n".join(lines[at:]), notes))
     if "".join(parts).strip():
-        yield markdown("\n".join(parts))
+        yield _markdown_cell("\n".join(parts))
 
 
-def runnable(here: Visit, lines: list[str], info: str) -> Card | None:
+def _runnable_card(here: Visit, lines: list[str], info: str) -> Card | None:
     """Return the card of a fence that becomes a code cell.
 
     Others stay text: a card in a list or a folded block, one that shows a part, and one whose snippet is not one file.
     """
-    name, options = fence_positions.header(info)
-    if name != fence_positions.NAME or lines[0][:1].isspace() or lines[0].startswith(">"):
+    name, options = fence_positions.parse_fence_opening(info)
+    if name != fence_positions.CARD_FENCE or lines[0][:1].isspace() or lines[0].startswith(">"):
         return None
     try:
-        asked = request.fence(fence_positions.inside(lines[1:-1]), options, here.site.catalogue)
+        asked = request.parse_fence(fence_positions.inside(lines[1:-1]), options, here.site.catalogue)
     except CaptureError:
         return None
     if asked.show != "both" or asked.snippet.files or asked.snippet.imports:
@@ -137,80 +137,80 @@ def runnable(here: Visit, lines: list[str], info: str) -> Card | None:
     return card.card(here.site, asked, here.links, here.uid(asked.snippet))
 
 
-def heading(here: Visit, view: Card) -> str:
+def _cell_heading(here: Visit, view: Card) -> str:
     """Return the line that stands above a code cell."""
     script = here.links.script(here.site.catalogue.snippets[view.snippet])
     path = f"[`{view.path}`]({script})" if script else f"`{view.path}`"
-    return f"\n**{marked(view.title)}** · {path}{f' · needs {view.needs}' if view.needs else ''}"
+    return f"\n**{escaped_markdown(view.title)}** · {path}{f' · needs {view.needs}' if view.needs else ''}"
 
 
-def snippet(here: Visit, view: Card) -> Cell:
+def _snippet_cell(here: Visit, view: Card) -> NotebookCell:
     """Return the code cell of a card, with what the chosen host printed."""
-    found = here.site.catalogue.snippets[view.snippet]
-    words = [found.id, *([f"--exit={found.exit}"] if found.exit else [])]
-    words += [shlex.quote(f"{name}={value}") for name, value in found.env.items()]
+    snippet = here.site.catalogue.snippets[view.snippet]
+    words = [snippet.id, *([f"--exit={snippet.exit}"] if snippet.exit else [])]
+    words += [shlex.quote(f"{name}={value}") for name, value in snippet.env.items()]
     panel = next((panel for panel in view.panels if panel.chosen), None)
     failed = panel is not None and panel.result is not None and panel.result.failure is not None
-    metadata: dict[str, Any] = {"capture": found.id}
-    if found.needs or failed:
+    metadata: dict[str, Any] = {"capture": snippet.id}
+    if snippet.needs or failed:
         metadata["tags"] = ["raises-exception"]
-    return code(f"%%alone {' '.join(words)}\n{found.source}", metadata, list(outputs(view, panel)))
+    return _code_cell(f"%%alone {' '.join(words)}\n{snippet.source}", metadata, list(_card_outputs(view, panel)))
 
 
-def outputs(view: Card, panel: Panel | None) -> Iterator[Output]:
+def _card_outputs(view: Card, panel: Panel | None) -> Iterator[CellOutput]:
     """Yield the badge, the streams, and what else is said of them; or why there is no output."""
     absence = view.nowhere or (panel.absence if panel else None)
     if absence:
-        yield said(markdown_copy.absent(absence))
+        yield _remark(markdown_copy.absence_line(absence))
     if panel and panel.result:
-        yield from printed(panel.result)
+        yield from _result_outputs(panel.result)
 
 
-def printed(view: Result) -> Iterator[Output]:
+def _result_outputs(view: Result) -> Iterator[CellOutput]:
     """Yield what a host printed, each stream under its own name, between what is said about it."""
     words = [markdown_copy.badge(view.badge) + "."]
     words += [f"{view.failure.headline}. {view.failure.hint}".strip()] if view.failure else []
     words += [f"It {view.note}."] if view.note else []
     words += [] if view.stdout else ["Nothing was printed to stdout."]
     link = f" [record]({view.record})" if view.record else ""
-    yield said("\n\n".join(words), link)
-    yield from streamed("stdout", view.stdout)
-    yield from streamed("stderr", view.stderr)
+    yield _remark("\n\n".join(words), link)
+    yield from _stream_outputs("stdout", view.stdout)
+    yield from _stream_outputs("stderr", view.stderr)
     if view.elisions:
-        yield said("\n\n".join(f"{words}." for words in view.elisions))
+        yield _remark("\n\n".join(f"{words}." for words in view.elisions))
 
 
-def streamed(name: str, stream: Stream) -> Iterator[Output]:
+def _stream_outputs(name: str, stream: StreamView) -> Iterator[CellOutput]:
     """Yield a stream, in two parts where a page leaves out what is between."""
     if stream:
-        yield {"name": name, "output_type": "stream", "text": rows(f"{stream.indexed}{stream.rest}\n")}
+        yield {"name": name, "output_type": "stream", "text": _source_lines(f"{stream.indexed}{stream.rest}\n")}
     if stream.cut:
-        yield said(f"{name}: {stream.cut}")
-        yield {"name": name, "output_type": "stream", "text": rows(f"{stream.tail}\n")}
+        yield _remark(f"{name}: {stream.cut}")
+        yield {"name": name, "output_type": "stream", "text": _source_lines(f"{stream.tail}\n")}
 
 
-def said(words: str, link: str = "") -> Output:
+def _remark(words: str, link: str = "") -> CellOutput:
     """Return an output that nobody printed: what the handbook says, with a link of ours behind it."""
-    shown = "\n\n".join(marked(part) for part in words.split("\n\n"))
+    shown = "\n\n".join(escaped_markdown(part) for part in words.split("\n\n"))
     shown = re.sub(r"^captured on", "**captured on**", shown)
     return {
-        "data": {"text/markdown": rows(shown + link), "text/plain": rows(words)},
+        "data": {"text/markdown": _source_lines(shown + link), "text/plain": _source_lines(words)},
         "metadata": {"capture": "said"},
         "output_type": "display_data",
     }
 
 
-def sentences(here: Visit, words: str, notes: dict[str, None]) -> str:
+def _prose(here: Visit, words: str, notes: dict[str, None]) -> str:
     """Return prose with every captured value as text, and links that lead on from the notebook."""
 
-    def value(found: inline_value.Found) -> str:
-        notes.setdefault(f"`{found.snippet}`: {marked(found.title)}")
-        return marked(found.text)
+    def value(captured: inline_value.CapturedValue) -> str:
+        notes.setdefault(f"`{captured.snippet}`: {escaped_markdown(captured.title)}")
+        return escaped_markdown(captured.text)
 
-    return markdown_copy.filled(here, words, value, lambda target: lead(here.links, target))
+    return markdown_copy.filled_prose(here, words, value, lambda target: _notebook_link(here.links, target))
 
 
-def lead(links: Links, target: str) -> str:
+def _notebook_link(links: Links, target: str) -> str:
     """Return a lesson's link as the notebook needs it: to a page of the site, or to its source."""
     path, mark, fragment = target.partition("#")
     if path.startswith("/") or ":" in path.split("/")[0] or links.page is None:
@@ -218,27 +218,27 @@ def lead(links: Links, target: str) -> str:
     own = links.page.removeprefix("docs/")
     there = posixpath.normpath(posixpath.join(posixpath.dirname(own), path)) if path else own
     if there.endswith(".md"):
-        found = links.lesson(f"docs/{there}")
+        address = links.lesson(f"docs/{there}")
     else:
-        found = links.view(f"docs/{there}") if links.base is None else f"{links.base}{there}"
-    return f"{found}{mark}{fragment}" if found else target
+        address = links.view(f"docs/{there}") if links.base is None else f"{links.base}{there}"
+    return f"{address}{mark}{fragment}" if address else target
 
 
-def markdown(words: str) -> Cell:
+def _markdown_cell(words: str) -> NotebookCell:
     """Return a Markdown cell."""
     return {
         "cell_type": "markdown",
         "metadata": {},
-        "source": rows("\n".join(unfolded(words.splitlines())).strip("\n")),
+        "source": _source_lines("\n".join(portable_lines(words.splitlines())).strip("\n")),
     }
 
 
-def code(source: str, metadata: dict[str, Any], found: list[Output]) -> Cell:
+def _code_cell(source: str, metadata: dict[str, Any], outputs: list[CellOutput]) -> NotebookCell:
     """Return a code cell that has not run."""
-    lines = rows(source.rstrip("\n"))
-    return {"cell_type": "code", "execution_count": None, "metadata": metadata, "outputs": found, "source": lines}
+    lines = _source_lines(source.rstrip("\n"))
+    return {"cell_type": "code", "execution_count": None, "metadata": metadata, "outputs": outputs, "source": lines}
 
 
-def rows(words: str) -> list[str]:
+def _source_lines(words: str) -> list[str]:
     """Return text as notebooks keep it, a string a line, with control characters made visible."""
     return re.findall(r"[^\n]*\n|[^\n]+", printable(words))

@@ -26,43 +26,43 @@ from capture.site.model import templates
 from capture.site.model.output_text import printable
 from capture.site.model.site import Site
 from capture.site.notebook import notebook
-from capture.site.notebook.jupyter_html import Lean
+from capture.site.notebook.jupyter_html import JupyterHtmlReader
 from capture.site.page import moved_addresses
 from capture.store.cache import Cache, digest
 
-CONVERTERS = ("mkdocs-jupyter", "nbconvert")
+CONVERTER_PACKAGES = ("mkdocs-jupyter", "nbconvert")
 
 
 @dataclass(frozen=True)
-class Tour:
+class LessonNotebook:
     """A lesson's notebook: where it is, its file, its page, and the headings of that as MkDocs takes them."""
 
     lesson: str
-    place: notebook.Place
+    place: notebook.NotebookAddress
     file: str
     html: str
     headings: list[Any]
 
 
-def chosen(known: Site, lessons: list[str]) -> tuple[list[str], list[Problem]]:
+def chosen_lessons(known: Site, lessons: list[str]) -> tuple[list[str], list[Problem]]:
     """Return the lessons that mkdocs.yml wants as notebooks, its patterns that fit none, and places that are taken."""
     patterns = known.settings.notebooks
-    found = [lesson for lesson in lessons if any(PurePosixPath(lesson).match(pattern) for pattern in patterns)]
+    wanted = [lesson for lesson in lessons if any(PurePosixPath(lesson).match(pattern) for pattern in patterns)]
     idle = [pattern for pattern in patterns if not any(PurePosixPath(lesson).match(pattern) for lesson in lessons)]
     line = store.config_line(known.catalogue.book, "notebooks")
     problems = [
         Problem(store.CONFIG, line, f'extra.capture.notebooks: "{pattern}" fits no page under docs/; mend it', "site")
         for pattern in idle
     ]
-    taken = [place for place in (notebook.place(lesson).page for lesson in found) if place in lessons]
+    taken = [place for place in (notebook.notebook_address(lesson).page for lesson in wanted) if place in lessons]
     problems += [
         Problem(f"docs/{place}", 0, "a lesson's notebook has this address; give the page another name", "site")
         for place in taken
     ]
-    return [lesson for lesson in found if notebook.place(lesson).page not in taken], problems
+    return [lesson for lesson in wanted if notebook.notebook_address(lesson).page not in taken], problems
 
 
-def tours(known: Site, lessons: Mapping[str, str], root: str | None) -> list[Tour]:
+def lesson_notebooks(known: Site, lessons: Mapping[str, str], root: str | None) -> list[LessonNotebook]:
     """Return the notebook of each lesson, given as path below docs/ and text; `root` is the site's address, if known.
 
     The page's links lead through the site, and those of the file to keep to the site's address or the repository.
@@ -70,22 +70,22 @@ def tours(known: Site, lessons: Mapping[str, str], root: str | None) -> list[Tou
     """
     if not lessons:
         return []
-    found, versions = [], converters().encode()
+    notebooks, versions = [], _converter_versions().encode()
     with Cache(known.catalogue.book.root, "notebooks") as cache:
         for lesson, words in lessons.items():
-            place = notebook.place(lesson)
+            place = notebook.notebook_address(lesson)
             base = "../" * (place.file.count("/"))
             shown = notebook.text(Visit(known, Page(f"docs/{lesson}", words, base)))
             kept = notebook.text(Visit(known, Page(f"docs/{lesson}", words, root or None)))
-            page = cache.recall(digest(shown.encode(), versions), functools.partial(page_of, shown))
-            found.append(Tour(lesson, place, kept, page["html"], page["headings"]))
-    return found
+            page = cache.recall(digest(shown.encode(), versions), functools.partial(_convert, shown))
+            notebooks.append(LessonNotebook(lesson, place, kept, page["html"], page["headings"]))
+    return notebooks
 
 
-def converters() -> str:
+def _converter_versions() -> str:
     """Return the versions of what makes the pages; raises CaptureError where one is missing."""
     try:
-        return " ".join(f"{name} {metadata.version(name)}" for name in CONVERTERS)
+        return " ".join(f"{name} {metadata.version(name)}" for name in CONVERTER_PACKAGES)
     except metadata.PackageNotFoundError as error:
         raise CaptureError(
             f"extra.capture.notebooks needs {error.name}, which is not installed; install it with: "
@@ -93,16 +93,16 @@ def converters() -> str:
         ) from error
 
 
-def page_of(text: str) -> dict[str, Any]:
+def _convert(text: str) -> dict[str, Any]:
     """Return the HTML of a notebook and its headings."""
     converter = importlib.import_module("mkdocs_jupyter.convert")  # here, since it takes half a second
     logging.getLogger("mkdocs.mkdocs-jupyter").setLevel(logging.WARNING)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "notebook.ipynb")
         path.write_text(text, "utf-8")
-        lean = Lean(converter.nb2html(str(path), no_prompt=True, custom_mathjax_url=""))
+        lean = JupyterHtmlReader(converter.nb2html(str(path), no_prompt=True, custom_mathjax_url=""))
     body = "".join(lean.parts).replace("</i><i>", "")  # pieces of one string
-    return {"html": printable(body).strip(), "headings": nested(lean.headings)}
+    return {"html": printable(body).strip(), "headings": _heading_tree(lean.headings)}
 
 
 def front_matter(title: str) -> str:
@@ -113,26 +113,28 @@ def front_matter(title: str) -> str:
     return "\n".join(["---", *lines, "search: {exclude: true}", "---", ""])
 
 
-def signpost(tour: Tour, address: str) -> str:
+def signpost(tour: LessonNotebook, address: str) -> str:
     """Return what a lesson, or the page of its notebook, says below its title, seen from its address."""
     page = moved_addresses.address(tour.place.page)
     return templates.rendered(
         "tour.html.j2",
-        lesson=moved_addresses.relative(address, moved_addresses.address(tour.lesson)) if address == page else "",
-        page=moved_addresses.relative(address, page) if address != page else "",
+        lesson=moved_addresses.relative_address(address, moved_addresses.address(tour.lesson))
+        if address == page
+        else "",
+        page=moved_addresses.relative_address(address, page) if address != page else "",
         file=posixpath.relpath(f"/{tour.place.file}", address),
     )
 
 
-def unlisted(sitemap: str, found: Iterable[Tour]) -> str:
+def sitemap_without(sitemap: str, notebooks: Iterable[LessonNotebook]) -> str:
     """Return a sitemap without the pages of notebooks: search engines are led to the lessons."""
-    for tour in found:
-        entry = rf"\s*<url>\s*<loc>[^<]*{re.escape(moved_addresses.address(tour.place.page))}</loc>.*?</url>"
+    for item in notebooks:
+        entry = rf"\s*<url>\s*<loc>[^<]*{re.escape(moved_addresses.address(item.place.page))}</loc>.*?</url>"
         sitemap = re.sub(entry, "", sitemap, flags=re.DOTALL)
     return sitemap
 
 
-def nested(headings: list[tuple[int, str, str]]) -> list[dict[str, Any]]:
+def _heading_tree(headings: list[tuple[int, str, str]]) -> list[dict[str, Any]]:
     """Return headings as a tree."""
     top: list[dict[str, Any]] = []
     above: list[dict[str, Any]] = []

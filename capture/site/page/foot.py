@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from capture.host.host import LOCAL
-from capture.site.markdown import fence_positions, page_check
+from capture.site.markdown import fence_positions, handbook_pages
 from capture.site.markdown.page_in_progress import Visit
 from capture.site.model import templates
 from capture.site.table import page_tags
@@ -13,7 +13,7 @@ from capture.site.table.table import Cell
 
 
 @dataclass(frozen=True)
-class Foot:
+class PageFoot:
     """The day of the last change of the text, empty where unknown; the first and last day of its results; tags."""
 
     text: str
@@ -27,18 +27,19 @@ class Foot:
         return max(self.text, self.last)
 
 
-def of(here: Visit, topic_names: tuple[str, ...], text_day: str) -> Foot:
+def page_foot(here: Visit, topic_names: tuple[str, ...], text_day: str) -> PageFoot:
     """Return the foot of a page; a table over all records makes each of them one of its results."""
     text = here.page.text if here.page else ""
-    named = page_check.named_snippets(text)
-    everything = bool(fence_positions.fences(text, fence_positions.TABLE))
+    named = handbook_pages.named_snippets(text)
+    everything = bool(fence_positions.fences(text, fence_positions.TABLE_FENCE))
     catalogue = here.site.catalogue
-    found = catalogue.records.values() if everything else (item for key in named for item in catalogue.of_snippet(key))
-    days = [item.captured for item in found if item.host != LOCAL]
-    tags = page_tags.listing(here.site, here.links, topic_names, named)
-    return Foot(text_day, min(days, default=""), max(days, default=""), tags)
+    of_snippets = (item for key in named for item in catalogue.of_snippet(key))
+    records = catalogue.records.values() if everything else of_snippets
+    days = [item.captured for item in records if item.host != LOCAL]
+    tags = page_tags.tag_links(here.site, here.links, topic_names, named)
+    return PageFoot(text_day, min(days, default=""), max(days, default=""), tags)
 
 
-def html(foot: Foot) -> str:
+def foot_html(foot: PageFoot) -> str:
     """Return the HTML of a foot; nothing where there is nothing to say."""
     return templates.rendered("foot.html.j2", foot=foot) if foot.newest or foot.tags else ""

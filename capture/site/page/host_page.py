@@ -13,9 +13,9 @@ from capture.site.model.links import HOSTS
 from capture.site.model.output_text import day, printable
 from capture.site.model.site import Site
 
-INDEX = f"{HOSTS}/index.md"  # the page that lists them all
-SPECIAL = re.compile(r"[^\w\s,.()/+-]|_")
-SECTIONS = (
+HOSTS_INDEX = f"{HOSTS}/index.md"  # the page that lists them all
+_SPECIAL_CHARACTER = re.compile(r"[^\w\s,.()/+-]|_")
+_SECTIONS = (
     (
         "Hardware",
         "hardware",
@@ -28,31 +28,31 @@ SECTIONS = (
 )
 
 
-def path(label: str) -> str:
+def page_path(label: str) -> str:
     """Return where MkDocs takes the page to lie; a folder of its own, since `index` is a label too."""
     return f"{HOSTS}/{label}/index.md"
 
 
 def texts(site: Site, listed: bool) -> dict[str, str]:
     """Return the page of each host by where it is taken to lie."""
-    return {path(label): markdown(site, label, listed) for label in site.order}
+    return {page_path(label): page_markdown(site, label, listed) for label in site.order}
 
 
-def join(nav: Any, paths: Iterable[str]) -> bool:
+def add_to_nav(nav: Any, paths: Iterable[str]) -> bool:
     """Put pages into the innermost list of the nav that has the page of all hosts; tell whether there is one."""
-    if isinstance(nav, list) and INDEX in nav:
+    if isinstance(nav, list) and HOSTS_INDEX in nav:
         nav += [item for item in paths if item not in nav]
         return True
     entries = nav.values() if isinstance(nav, dict) else nav if isinstance(nav, list) else ()
-    return any(join(entry, paths) for entry in entries)
+    return any(add_to_nav(entry, paths) for entry in entries)
 
 
-def markdown(site: Site, label: str, listed: bool) -> str:
+def page_markdown(site: Site, label: str, listed: bool) -> str:
     """Return the page, with a way back where a page has all hosts `listed`.
 
     A title is a stranger's text, and goes through as text: MkDocs puts it into HTML as it is.
     """
-    title, records = escaped(site.titles[label]), site.catalogue.of_host(label)
+    title, records = escaped_title(site.titles[label]), site.catalogue.of_host(label)
     days = sorted(item.captured for item in records)
     counted = plural(len(records), "result")
     long = f"{site.titles[label]}, label {label}: {counted}, every recorded fact, gates, software, and failing claims."
@@ -64,27 +64,27 @@ def markdown(site: Site, label: str, listed: bool) -> str:
     lines = [
         "---",
         f"title: {json.dumps(title)}",
-        f"description: {json.dumps(escaped(said))}",
+        f"description: {json.dumps(escaped_title(said))}",
         "---",
         "",
         f"# {title}",
         "",
-        f"{escaped(chip(site.catalogue.hosts[label]))}. {counted}{when}. Label: `{label}`.",
+        f"{escaped_title(chip(site.catalogue.hosts[label]))}. {counted}{when}. Label: `{label}`.",
         "",
     ]
     if label == LOCAL:
         lines += ["This page and these results are on this machine only; nothing of them is published.", ""]
-    for heading, table, words in SECTIONS:
+    for heading, table, words in _SECTIONS:
         lines += [f"## {heading}", "", words, "", "```capture-table", f"{table} {label}", "```", ""]
     ways = ["[All hosts](../index.md)"] if listed else []
     lines += [" · ".join([*ways, f"[The facts as a file](../../{facts})"]), ""]
     return "\n".join(lines)
 
 
-def escaped(text: str) -> str:
+def escaped_title(text: str) -> str:
     """Return text that Markdown, an attribute and an element's text show as it is; brackets of tags become others.
 
     The theme turns entities back into characters in one place, so that a `<` would be one again.
     """
     plain = " ".join(printable(text).replace("<", "‹").replace(">", "›").split())
-    return SPECIAL.sub(lambda match: f"&#{ord(match[0])};" if match[0] not in "‹›" else match[0], plain)
+    return _SPECIAL_CHARACTER.sub(lambda match: f"&#{ord(match[0])};" if match[0] not in "‹›" else match[0], plain)

@@ -9,7 +9,6 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 
 from capture.errors import CaptureError
 from capture.site.card import card
@@ -17,26 +16,16 @@ from capture.site.markdown import fence_positions, inline_value, typed_figures
 from capture.site.markdown.page_in_progress import Page, Visit
 from capture.site.model import request
 from capture.site.model.card_view import Absence, Badge, Card, Panel, Result
-from capture.site.model.output_text import Stream, printable
+from capture.site.model.output_text import StreamView, printable
 from capture.site.page import moved_addresses
 from capture.site.plot import plot_fence, plot_spec
 from capture.site.table import table_fence
 from capture.site.table.table import Cell, Table
 
-LINK = re.compile(r"(\]\(|^ {0,3}\[[^\]^]+\]:[ ]+)([^)\s]+)(?=[\s)]|\Z)", re.MULTILINE)
-INDENT = re.compile(r"[> \t]*")
+_LINK_TARGET = re.compile(r"(\]\(|^ {0,3}\[[^\]^]+\]:[ ]+)([^)\s]+)(?=[\s)]|\Z)", re.MULTILINE)
+_INDENTATION = re.compile(r"[> \t]*")
 Mark = Callable[[str], str]
 """Makes Markdown of a text from a record, a host or a header: `str` where nothing renders it."""
-
-
-@dataclass(frozen=True)
-class Entry:
-    """A page in the list of all: the section it stands in, its title, address and description."""
-
-    section: str
-    title: str
-    address: str
-    description: str
 
 
 def copy(here: Visit, markdown: str) -> str:
@@ -48,62 +37,64 @@ def copy(here: Visit, markdown: str) -> str:
     notes: dict[str, str] = {}
     lines = markdown.splitlines()
     parts, at = [], 0
-    for start, end, info in fence_positions.blocks(lines):
+    for start, end, info in fence_positions.fenced_blocks(lines):
         if end is not None:
-            parts.append(sentences(here, "\n".join(lines[at:start]), notes))
-            parts.append(block(here, lines[start : end + 1], info))
+            parts.append(_copied_prose(here, "\n".join(lines[at:start]), notes))
+            parts.append(filled_fence(here, lines[start : end + 1], info))
             at = end + 1
-    parts.append(sentences(here, "\n".join(lines[at:]), notes))
+    parts.append(_copied_prose(here, "\n".join(lines[at:]), notes))
     parts += ["", *(f"[^{name}]: {text}" for text, name in notes.items())] if notes else []
-    text = typed_figures.OPT_OUT.sub("", "\n".join(parts))
+    text = typed_figures.OPT_OUT_COMMENT.sub("", "\n".join(parts))
     return printable(text.strip("\n")) + "\n"
 
 
-def block(here: Visit, lines: list[str], info: str, mark: Mark = str) -> str:
+def filled_fence(here: Visit, lines: list[str], info: str, mark: Mark = str) -> str:
     """Return a fence: filled in where it names a card, a table or a plot, else as it is."""
-    name, options = fence_positions.header(info)
-    fill = FENCES.get(name)
+    name, options = fence_positions.parse_fence_opening(info)
+    fill = _FENCE_TEXTS.get(name)
     try:
         text = fill(here, fence_positions.inside(lines[1:-1]), options, mark) if fill else None
     except CaptureError:
         text = None
     if text is None:
         return "\n".join(lines)
-    match = INDENT.match(lines[0])
+    match = _INDENTATION.match(lines[0])
     indent = match[0] if match else ""
     return "\n".join(f"{indent}{line}" if line else indent.rstrip() for line in text.split("\n"))
 
 
-def sentences(here: Visit, text: str, notes: dict[str, str]) -> str:
+def _copied_prose(here: Visit, text: str, notes: dict[str, str]) -> str:
     """Return prose with every captured value filled in, and links that lead to the other copies."""
 
-    def value(found: inline_value.Found) -> str:
-        name = notes.setdefault(f"{found.snippet}: {found.title}", f"captured-{len(notes) + 1}")
-        return f"{' '.join(found.text.split())}[^{name}]"
+    def value(captured: inline_value.CapturedValue) -> str:
+        name = notes.setdefault(f"{captured.snippet}: {captured.title}", f"captured-{len(notes) + 1}")
+        return f"{' '.join(captured.text.split())}[^{name}]"
 
-    return filled(here, text, value, lambda target: moved_link(here.page, target) if here.page else target)
+    return filled_prose(here, text, value, lambda target: _copy_link(here.page, target) if here.page else target)
 
 
-def filled(here: Visit, text: str, value: Callable[[inline_value.Found], str], lead: Callable[[str], str]) -> str:
+def filled_prose(
+    here: Visit, text: str, value: Callable[[inline_value.CapturedValue], str], lead: Callable[[str], str]
+) -> str:
     """Return prose with what `value` makes of every captured value, and `lead` of the target of every link."""
 
     def captured(span: re.Match[str]) -> str:
-        mark = fence_positions.CAPTURED.match(span[2])
+        mark = fence_positions.CAPTURED_PREFIX.match(span[2])
         if not mark:
             return span[0]
         try:
-            return value(inline_value.look(here, span[2][mark.end() :])[1])
+            return value(inline_value.requested_value(here, span[2][mark.end() :])[1])
         except CaptureError:
             return span[0]
 
     parts, at = [], 0
-    for span in fence_positions.SPAN.finditer(text):
-        parts += [LINK.sub(lambda match: match[1] + lead(match[2]), text[at : span.start()]), captured(span)]
+    for span in fence_positions.CODE_SPAN.finditer(text):
+        parts += [_LINK_TARGET.sub(lambda match: match[1] + lead(match[2]), text[at : span.start()]), captured(span)]
         at = span.end()
-    return "".join([*parts, LINK.sub(lambda match: match[1] + lead(match[2]), text[at:])])
+    return "".join([*parts, _LINK_TARGET.sub(lambda match: match[1] + lead(match[2]), text[at:])])
 
 
-def moved_link(page: Page, target: str) -> str:
+def _copy_link(page: Page, target: str) -> str:
     """Return a link as seen from the folder of the page's HTML; one to a page leads to its copy."""
     path, mark, fragment = target.partition("#")
     if not path or path.startswith("/") or ":" in path.split("/")[0]:
@@ -116,34 +107,34 @@ def moved_link(page: Page, target: str) -> str:
     return f"{posixpath.relpath(place, folder or '.')}{mark}{fragment}"
 
 
-def capture(here: Visit, body: str, options: Mapping[str, str], mark: Mark) -> str:
+def _card_text(here: Visit, body: str, options: Mapping[str, str], mark: Mark) -> str:
     """Return a card."""
-    asked = request.fence(body, options, here.site.catalogue)
+    asked = request.parse_fence(body, options, here.site.catalogue)
     uid = here.uid(asked.snippet)
     view = here.cards.get(uid) or card.card(here.site, asked, here.links, uid)
-    return "\n\n".join(card_parts(view, mark))
+    return "\n\n".join(_card_paragraphs(view, mark))
 
 
-def card_parts(view: Card, mark: Mark) -> Iterable[str]:
+def _card_paragraphs(view: Card, mark: Mark) -> Iterable[str]:
     """Yield the paragraphs of a card."""
     yield f"**{mark(view.title)}** (`{view.path}`)"
     if view.source:
         yield fenced(view.source.text, "python")
     for panel in view.panels:
-        yield from panel_parts(panel, mark)
+        yield from _panel_paragraphs(panel, mark)
     if view.nowhere:
-        yield absent(view.nowhere, mark)
+        yield absence_line(view.nowhere, mark)
 
 
-def panel_parts(panel: Panel, mark: Mark) -> Iterable[str]:
+def _panel_paragraphs(panel: Panel, mark: Mark) -> Iterable[str]:
     """Yield the paragraphs of one host."""
     if panel.absence:
-        yield absent(panel.absence, mark)
+        yield absence_line(panel.absence, mark)
     if panel.result:
-        yield from result_parts(panel.title, panel.result, mark)
+        yield from _result_paragraphs(panel.title, panel.result, mark)
 
 
-def result_parts(title: str, view: Result, mark: Mark) -> Iterable[str]:
+def _result_paragraphs(title: str, view: Result, mark: Mark) -> Iterable[str]:
     """Yield the badge as a line, the output, and the claims. Output that another host has too stands there."""
     record = f" ([record]({view.record.removeprefix('./')}))" if view.record else ""
     yield f"{mark(f'{title}: {badge(view.badge)}.')}{record}"
@@ -186,13 +177,13 @@ def badge(view: Badge) -> str:
     return "; ".join(part for part in parts if part)
 
 
-def absent(view: Absence, mark: Mark = str) -> str:
+def absence_line(view: Absence, mark: Mark = str) -> str:
     """Say why there is no result."""
     reasons = f" {'; '.join(view.reasons)}." if view.reasons else ""
     return f"{mark(f'{view.headline}{reasons} {view.advice}')} `{view.command}`"
 
 
-def whole(stream: Stream) -> str:
+def whole(stream: StreamView) -> str:
     """Return what a page shows of a stream, with a line for what it leaves out."""
     text = stream.indexed + stream.rest
     return f"{text}\n[{stream.cut}]\n{stream.tail}" if stream.cut else text
@@ -205,57 +196,36 @@ def fenced(text: str, language: str) -> str:
     return f"{fence}{language}\n{text.rstrip(chr(10))}\n{fence}"
 
 
-def table(here: Visit, body: str, _options: Mapping[str, str], mark: Mark) -> str:
+def _table_text(here: Visit, body: str, _options: Mapping[str, str], mark: Mark) -> str:
     """Return a table over all records; raises CaptureError where there is none of that name."""
-    return drawn(table_fence.named_table(here, body), mark)
+    return _markdown_table(table_fence.named_table(here, body), mark)
 
 
-def plot(here: Visit, body: str, _options: Mapping[str, str], mark: Mark) -> str:
+def _plot_text(here: Visit, body: str, _options: Mapping[str, str], mark: Mark) -> str:
     """Return what a picture shows as a table; raises CaptureError where its fence is faulty."""
     spec = plot_spec.read(body, here.site.catalogue)
     view = plot_fence.figure(here, spec, plot_fence.columns(here, spec))
     about = mark(f"{view.sources} {view.absences}".strip())
-    return "\n\n".join([f"**{mark(view.title)}**", drawn(view.table, mark), about])
+    return "\n\n".join([f"**{mark(view.title)}**", _markdown_table(view.table, mark), about])
 
 
-def drawn(view: Table, mark: Mark) -> str:
+def _markdown_table(view: Table, mark: Mark) -> str:
     """Return a table in Markdown."""
     if not view.rows:
         return view.empty
-    rows = [[linked(cell, mark) for cell in view.head], ["---" for _ in view.head]]
-    rows += [[linked(cell, mark) for cell in row] for row in view.rows]
+    rows = [[_cell_text(cell, mark) for cell in view.head], ["---" for _ in view.head]]
+    rows += [[_cell_text(cell, mark) for cell in row] for row in view.rows]
     return "\n".join(f"| {' | '.join(' '.join(cell.replace('|', '&#124;').split()) for cell in row)} |" for row in rows)
 
 
-def linked(cell: Cell, mark: Mark) -> str:
+def _cell_text(cell: Cell, mark: Mark) -> str:
     """Return a cell with its link, and what stands under it."""
     text = f"[{mark(cell.text)}]({cell.href})" if cell.href else mark(cell.text)
-    return f"{text}: {', '.join(linked(item, mark) for item in cell.items)}" if cell.items else text
+    return f"{text}: {', '.join(_cell_text(item, mark) for item in cell.items)}" if cell.items else text
 
 
-FENCES: Mapping[str, Callable[[Visit, str, Mapping[str, str], Mark], str]] = {
-    fence_positions.NAME: capture,
-    fence_positions.TABLE: table,
-    plot_fence.FENCE: plot,
+_FENCE_TEXTS: Mapping[str, Callable[[Visit, str, Mapping[str, str], Mark], str]] = {
+    fence_positions.CARD_FENCE: _card_text,
+    fence_positions.TABLE_FENCE: _table_text,
+    plot_fence.FENCE: _plot_text,
 }
-
-
-def index(name: str, description: str, entries: Iterable[Entry], root: str = "") -> str:
-    """Return llms.txt: every page with its description, by section, each leading to its copy.
-
-    `root` is the site's address, where it has one.
-    """
-    lines = [f"# {name}", ""]
-    lines += [f"> {' '.join(description.split())}", ""] if description else []
-    lines += [
-        "Every result was printed by a script on a machine. The line above an output, and the footnote of a number, "
-        "name chip, torch and date: without them a number cannot be read.",
-    ]
-    section = None
-    for entry in entries:
-        if entry.section != section:
-            section = entry.section
-            lines += ["", f"## {section}", ""]
-        said = f": {' '.join(entry.description.split())}" if entry.description else ""
-        lines.append(f"- [{entry.title}]({root}{entry.address.lstrip('/')}index.md){said}")
-    return "\n".join(lines) + "\n"

@@ -15,13 +15,13 @@ from capture import store
 from capture.errors import CaptureError, Problem
 from capture.site.model import templates
 
-LIST = "published.txt"
-Anchors = Mapping[str, Collection[str]]
+PUBLISHED_LIST = "published.txt"
+SectionsByPage = Mapping[str, Collection[str]]
 """The sections of each page of the site, by the page's address."""
 
 
 @dataclass(frozen=True)
-class Moves:
+class MovedAddresses:
     """New addresses by old ones: of pages, and of sections of a page that moved or still stands."""
 
     pages: Mapping[str, str]
@@ -38,7 +38,7 @@ def address(place: str) -> str:
     return f"/{folder}{mark}{fragment}"
 
 
-def moves(table: Any) -> Moves:
+def parse_moves(table: Any) -> MovedAddresses:
     """Return what `extra.moved` of mkdocs.yml says, of pages and of sections; raises CaptureError."""
     given = table or {}
     if not isinstance(given, Mapping) or not all(".md" in str(old) and new for old, new in given.items()):
@@ -47,75 +47,75 @@ def moves(table: Any) -> Moves:
         )
         raise CaptureError(Problem(store.CONFIG, 0, message, "moved"))
     addresses = {address(str(old)): address(str(new)) for old, new in given.items()}
-    return Moves(
+    return MovedAddresses(
         {old: new for old, new in addresses.items() if "#" not in old},
         {old: new for old, new in addresses.items() if "#" in old},
     )
 
 
-def page_of(place: str) -> str:
+def _without_section(place: str) -> str:
     """Return an address without its section."""
     return place.partition("#")[0]
 
 
-def stands(place: str, anchors: Anchors) -> bool:
+def _is_on_site(place: str, anchors: SectionsByPage) -> bool:
     """Tell whether an address is one of the site, or of another site, which cannot be asked."""
     page, _, fragment = place.partition("#")
     return "://" in page or (page in anchors and (not fragment or fragment in anchors[page]))
 
 
-def leads(place: str, moved: Moves, anchors: Anchors) -> str | None:
+def destination(place: str, moved: MovedAddresses, anchors: SectionsByPage) -> str | None:
     """Return where an old address leads; None where its reader would find nothing, or only the top of a page."""
     page, _, fragment = place.partition("#")
-    if stands(place, anchors):
+    if _is_on_site(place, anchors):
         return place
     target = moved.sections.get(place) or moved.pages.get(page)
     if target is None:
         return None
     if place not in moved.sections and fragment:
-        kept = f"{page_of(target)}#{fragment}"
-        if "://" in target or stands(kept, anchors):
+        kept = f"{_without_section(target)}#{fragment}"
+        if "://" in target or _is_on_site(kept, anchors):
             return kept
         if "#" not in target:
             return None
-    return target if stands(target, anchors) else None
+    return target if _is_on_site(target, anchors) else None
 
 
-def problems(listed: Iterable[str], moved: Moves, anchors: Anchors) -> list[Problem]:
+def problems(listed: Iterable[str], moved: MovedAddresses, anchors: SectionsByPage) -> list[Problem]:
     """Return every published address that is lost, and every moved section that is none or leads nowhere."""
-    found = []
+    faults = []
     for line, place in enumerate(listed, 1):
-        if leads(place, moved, anchors) is None:
+        if destination(place, moved, anchors) is None:
             message = (
                 f"{place} was published and leads nowhere now; name its new place under extra.moved in {store.CONFIG}"
             )
-            found.append(Problem(LIST, line, message, "moved"))
+            faults.append(Problem(PUBLISHED_LIST, line, message, "moved"))
     for old, new in moved.pages.items():
-        if not stands(new, anchors):
+        if not _is_on_site(new, anchors):
             message = f"extra.moved: {old} leads to {new}, which is not there; mend the entry"
-            found.append(Problem(store.CONFIG, 0, message, "moved"))
+            faults.append(Problem(store.CONFIG, 0, message, "moved"))
         if old in anchors:
             message = f"extra.moved: {old} still stands, and what leads on would take its place; take the entry out"
-            found.append(Problem(store.CONFIG, 0, message, "moved"))
+            faults.append(Problem(store.CONFIG, 0, message, "moved"))
     for old, new in moved.sections.items():
-        if stands(old, anchors):
+        if _is_on_site(old, anchors):
             message = f"extra.moved: {old} still stands on its page; take the entry out"
-            found.append(Problem(store.CONFIG, 0, message, "moved"))
-        elif page_of(old) not in anchors and page_of(old) not in moved.pages:
+            faults.append(Problem(store.CONFIG, 0, message, "moved"))
+        elif _without_section(old) not in anchors and _without_section(old) not in moved.pages:
             message = f"extra.moved: the page of {old} is gone; name its new place as well"
-            found.append(Problem(store.CONFIG, 0, message, "moved"))
-        if not stands(new, anchors):
+            faults.append(Problem(store.CONFIG, 0, message, "moved"))
+        if not _is_on_site(new, anchors):
             message = f"extra.moved: {old} leads to {new}, which is not there; mend the entry"
-            found.append(Problem(store.CONFIG, 0, message, "moved"))
-    return found
+            faults.append(Problem(store.CONFIG, 0, message, "moved"))
+    return faults
 
 
-def listing(anchors: Anchors) -> set[str]:
+def all_addresses(anchors: SectionsByPage) -> set[str]:
     """Return every address of the site."""
     return set(anchors) | {f"{page}#{fragment}" for page, fragments in anchors.items() for fragment in fragments}
 
 
-def relative(start: str, place: str) -> str:
+def relative_address(start: str, place: str) -> str:
     """Return an address as seen from a page, so that it works in any folder of a server."""
     page, mark, fragment = place.partition("#")
     if "://" in page:
@@ -124,23 +124,30 @@ def relative(start: str, place: str) -> str:
     return f"{way}/{mark}{fragment}"
 
 
-def stub(old: str, moved: Moves, listed: Iterable[str], anchors: Anchors) -> str:
+def stub_page(old: str, moved: MovedAddresses, listed: Iterable[str], anchors: SectionsByPage) -> str:
     """Return the page that stands at the old address of a page and leads on, section by section.
 
     A section that is not named is taken to have kept its name.
     """
     target = moved.pages[old]
-    places = {place: new for place, new in moved.sections.items() if page_of(place) == old}
+    places = {place: new for place, new in moved.sections.items() if _without_section(place) == old}
     for place in listed:
-        if page_of(place) == old and "#" in place and (new := leads(place, moved, anchors)):
+        if _without_section(place) == old and "#" in place and (new := destination(place, moved, anchors)):
             places[place] = new
-    sections = {place.partition("#")[2]: relative(old, new) for place, new in sorted(places.items())}
+    sections = {place.partition("#")[2]: relative_address(old, new) for place, new in sorted(places.items())}
     return templates.rendered(
-        "moved.html.j2", target=relative(old, target), page=relative(old, page_of(target)), sections=sections
+        "moved.html.j2",
+        target=relative_address(old, target),
+        page=relative_address(old, _without_section(target)),
+        sections=sections,
     )
 
 
-def signposts(page: str, moved: Moves) -> str:
+def signposts(page: str, moved: MovedAddresses) -> str:
     """Return what stands at the foot of a page for the sections that left it; a script follows them at once."""
-    gone = {old.partition("#")[2]: relative(page, new) for old, new in moved.sections.items() if page_of(old) == page}
+    gone = {
+        old.partition("#")[2]: relative_address(page, new)
+        for old, new in moved.sections.items()
+        if _without_section(old) == page
+    }
     return templates.rendered("signposts.html.j2", sections=gone) if gone else ""

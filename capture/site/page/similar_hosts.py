@@ -9,10 +9,10 @@ from collections.abc import Mapping
 from capture.site.model.site import Site
 from capture.version_numbers import without_local
 
-ELEMENT = "capture-hosts"
+_ELEMENT_ID = "capture-hosts"
 
 
-def element(site: Site) -> str:
+def hosts_element(site: Site) -> str:
     """Return a hidden element with every host and the others from the nearest on; nothing where there is one host.
 
     Not a script element of data: a theme that puts pages in place without loading anew runs those as scripts.
@@ -20,16 +20,20 @@ def element(site: Site) -> str:
     if len(site.order) < 2:
         return ""
     place = {label: number for number, label in enumerate(site.order)}
-    torch = releases(site)
+    torch = torch_releases(site)
     listing = [
-        {"label": label, "title": site.titles[label], "near": [place[other] for other in nearest(site, label, torch)]}
+        {
+            "label": label,
+            "title": site.titles[label],
+            "near": [place[other] for other in nearest_hosts(site, label, torch)],
+        }
         for label in site.order
     ]
     data = json.dumps(listing, ensure_ascii=False, separators=(",", ":"))
-    return f'<div id="{ELEMENT}" hidden data-hosts="{html.escape(data)}"></div>'
+    return f'<div id="{_ELEMENT_ID}" hidden data-hosts="{html.escape(data)}"></div>'
 
 
-def nearest(site: Site, label: str, torch: Mapping[str, str]) -> list[str]:
+def nearest_hosts(site: Site, label: str, torch: Mapping[str, str]) -> list[str]:
     """Return the other hosts, the most alike first, and where they are as alike in the order of the tabs.
 
     `torch` are the releases of all hosts. Kind goes before machine, machine before software: what a GPU answers tells
@@ -52,7 +56,7 @@ def nearest(site: Site, label: str, torch: Mapping[str, str]) -> list[str]:
     return sorted((other for other in site.order if other != label), key=unlike)
 
 
-def releases(site: Site) -> dict[str, str]:
+def torch_releases(site: Site) -> dict[str, str]:
     """Return the newest torch of each host without what its build adds; empty where it has none."""
     newest = {label: site.catalogue.newest(label).torch for label in site.order}
     return {label: without_local(torch) if torch else "" for label, torch in newest.items()}

@@ -11,28 +11,28 @@ from capture.host.host import Host
 from capture.record.record import Record
 from capture.record.state import gate_words
 from capture.site.card import absence
-from capture.site.card.result import build
+from capture.site.card.result import torch_build
 from capture.site.markdown.page_in_progress import Visit
 from capture.site.model.output_text import day
 from capture.site.model.site import Site
-from capture.site.table.table import Cell, Table, embedded, head, needs, scripts
+from capture.site.table.table import Cell, Table, card_address, card_links, head, needed_gates
 from capture.snippet.snippet import Snippet
 from capture.version_numbers import parse_version
 
-NOT_FACTS = ("schema", "reasons")
-NOTHING = "No result has been captured here yet."
-LONG = 40  # characters without a blank that would widen a table beyond a telephone
-MEANINGS = {
+_NOT_FACTS = ("schema", "reasons")
+_NO_RESULT = "No result has been captured here yet."
+_LONG_WORD = 40  # characters without a blank that would widen a table beyond a telephone
+_MEANINGS = {
     "label": "names the host in commands and in the folder of its records",
     "kind": "what torch computes on there",
     "accelerators": "devices that torch could compute on",
     "name": "as the driver reports it",
     "memory_mib": "memory of one device",
 }
-NONE_IS_AN_ANSWER = ("virtualization",)  # null on bare metal
+_NONE_IS_AN_ANSWER = ("virtualization",)  # null on bare metal
 
 
-def known(here: Visit, name: str, label: str) -> str:
+def require_host(here: Visit, name: str, label: str) -> str:
     """Return the label behind a table's name; raises CaptureError where there is none, or no such host."""
     hosts = here.site.catalogue.hosts
     if not label:
@@ -42,106 +42,105 @@ def known(here: Visit, name: str, label: str) -> str:
     return label
 
 
-def hardware(here: Visit, label: str) -> Table:
+def _hardware_table(here: Visit, label: str) -> Table:
     """Every fact about the machine by the name that scopes use, with its meaning; a null gives its reason."""
     item = here.site.catalogue.hosts[label]
     rows = tuple(
-        (Cell(name), Cell(text, kind=("long" if len(text) > LONG else "") if found else "missing"), Cell(about))
-        for name, text, found, about in facts(item, item)
+        (Cell(name), Cell(text, kind=("long" if len(text) > _LONG_WORD else "") if known else "missing"), Cell(about))
+        for name, text, known, about in _host_facts(item, item)
     )
     return Table(f"Hardware of {here.site.titles[label]}", head("fact", "value", "meaning"), rows, fixed=True)
 
 
-def facts(item: Host, part: Any, above: str = "") -> Iterator[tuple[str, str, bool, str]]:
+def _host_facts(item: Host, part: Any, above: str = "") -> Iterator[tuple[str, str, bool, str]]:
     """Yield dotted name, text, whether it is known, and meaning of every fact."""
     for field in dataclasses.fields(part):
         value, name = getattr(part, field.name), f"{above}{field.name}"
-        about = field.metadata.get("about") or MEANINGS.get(field.name, "")
-        if name in NOT_FACTS:
+        about = field.metadata.get("about") or _MEANINGS.get(field.name, "")
+        if name in _NOT_FACTS:
             continue
         if dataclasses.is_dataclass(value):
-            yield from facts(item, value, f"{name}.")
+            yield from _host_facts(item, value, f"{name}.")
         elif isinstance(value, tuple) and value:
             for number, device in enumerate(value):
-                yield from facts(item, device, f"{name}[{number}].")
+                yield from _host_facts(item, device, f"{name}[{number}].")
         elif value is not None:
-            yield name, words(value), True, about
+            yield name, _fact_words(value), True, about
         elif name in item.reasons or field.default is dataclasses.MISSING:
-            unknown = name not in NONE_IS_AN_ANSWER
+            unknown = name not in _NONE_IS_AN_ANSWER
             yield name, item.reasons.get(name, "not known" if unknown else "none"), not unknown, about
 
 
-def words(value: object) -> str:
+def _fact_words(value: object) -> str:
     """Return a fact in words."""
     if isinstance(value, bool):
         return "yes" if value else "no"
     return "none" if value == () else str(value)
 
 
-def software(here: Visit, label: str) -> Table:
+def _software_table(here: Visit, label: str) -> Table:
     """Every environment that the host's records were taken in: a column each, newest torch first."""
     groups: dict[tuple[str, ...], list[Record]] = {}
     for item in here.site.catalogue.of_host(label):
-        groups.setdefault(environment(item), []).append(item)
-    cards = embedded(here, label)
+        groups.setdefault(_environment_words(item), []).append(item)
 
     def age(texts: tuple[str, ...]) -> tuple[Any, ...]:
         torch = parse_version(texts[0])
         return (torch is not None, torch, texts)
 
-    found = sorted(groups, key=age, reverse=True)
+    environments = sorted(groups, key=age, reverse=True)
     rows = [
-        (Cell(name), *(Cell(texts[number]) for texts in found)) for number, name in enumerate(ENVIRONMENT) if number
+        (Cell(name), *(Cell(texts[number]) for texts in environments))
+        for number, name in enumerate(_ENVIRONMENT_ROWS)
+        if number
     ]
     when, results = [], []
-    for texts in found:
+    for texts in environments:
         days = sorted(item.captured for item in groups[texts])
         when.append(Cell(day(days[0]) if days[0] == days[-1] else f"{day(days[0])} to {day(days[-1])}"))
-        listed = scripts(sorted(item.snippet for item in groups[texts]), cards)
+        listed = card_links(here, sorted(item.snippet for item in groups[texts]), label)
         results.append(Cell(plural(len(listed), "result"), items=listed))
     rows += [(Cell("captured"), *when), (Cell("results"), *results)]
     return Table(
-        f"Software on {here.site.titles[label]}", head("torch", *(texts[0] for texts in found)),
-        tuple(rows) if found else (), empty=NOTHING, fixed=True,
+        f"Software on {here.site.titles[label]}", head("torch", *(texts[0] for texts in environments)),
+        tuple(rows) if environments else (), empty=_NO_RESULT, fixed=True,
     )  # fmt: skip
 
 
-ENVIRONMENT = ("torch", "build", "Python", "system", "kernels", "threads", "limits", "chip")
+_ENVIRONMENT_ROWS = ("torch", "build", "Python", "system", "kernels", "threads", "limits", "chip")
 
 
-def environment(item: Record) -> tuple[str, ...]:
+def _environment_words(item: Record) -> tuple[str, ...]:
     """Return in words what tells one environment from another; packages are those of single scripts."""
-    found = item.environment
+    recorded = item.environment
     return (
-        found.torch or "not importable",
-        build(item) or "none",
-        found.python,
-        found.os,
-        found.cpu_capability or "not known",
-        ", ".join(f"{name.replace('_', ' ')} {count}" for name, count in found.threads.items()) or "not known",
-        ", ".join(f"{name} {value}" for name, value in found.limits.items()) or "none",
-        found.chip,
+        recorded.torch or "not importable",
+        torch_build(item) or "none",
+        recorded.python,
+        recorded.os,
+        recorded.cpu_capability or "not known",
+        ", ".join(f"{name.replace('_', ' ')} {count}" for name, count in recorded.threads.items()) or "not known",
+        ", ".join(f"{name} {value}" for name, value in recorded.limits.items()) or "none",
+        recorded.chip,
     )
 
 
-def gates(here: Visit, label: str) -> Table:
+def _gates_table(here: Visit, label: str) -> Table:
     """Every gate as the newest record shows it, the call that asks for it, and the scripts that need it."""
-    site, cards = here.site, embedded(here, label)
-    rows = []
+    site, rows = here.site, []
     for name, holds in sorted(site.gates[label].items()):
         need = [key for key, snippet in sorted(site.catalogue.snippets.items()) if name in snippet.needs]
-        asked = absence.ASKS.get(name, "")
-        counted = Cell(plural(len(need), "script"), order=str(len(need)), items=scripts(need, cards))
+        asked = absence.GATE_CALLS.get(name, "")
+        counted = Cell(plural(len(need), "script"), order=str(len(need)), items=card_links(here, need, label))
         rows.append((Cell(name), Cell("yes" if holds else "no", kind="current" if holds else ""), counted, Cell(asked)))
     names = ("gate", "open", "needed by", "the call behind it")
     title = here.site.titles[label]
-    return Table(f"Gates of {title}", head(*names), tuple(rows), empty=NOTHING)
+    return Table(f"Gates of {title}", head(*names), tuple(rows), empty=_NO_RESULT)
 
 
-def results(here: Visit, label: str) -> Table:
+def _results_table(here: Visit, label: str) -> Table:
     """Every script, captured ones first: the state of its result here, the torch and day it was got, and its claims."""
-    site, cards = here.site, embedded(here, label)
-    rows = []
+    site, rows = here.site, []
     records, scripts_of = site.catalogue.records, site.catalogue.snippets
     for key in sorted(scripts_of, key=lambda key: ((label, key) not in records, key)):
         snippet, item = scripts_of[key], records.get((label, key))
@@ -153,7 +152,7 @@ def results(here: Visit, label: str) -> Table:
         record = here.links.record(label, key)
         rows.append(
             (
-                Cell(key, cards.get(key), tags={"gate": needs(snippet)}),
+                Cell(key, card_address(here, key, label), tags={"gate": needed_gates(snippet)}),
                 state_cell(site, snippet, label),
                 Cell(item.environment.torch or "none" if item else ""),
                 Cell(day(item.captured), order=item.captured) if item else Cell(""),
@@ -166,16 +165,15 @@ def results(here: Visit, label: str) -> Table:
     return Table(f"Results on {title}", head(*names), tuple(rows), ("gate", "state"), "There is no script yet.")
 
 
-def failing(here: Visit, label: str) -> Table:
+def _failing_claims_table(here: Visit, label: str) -> Table:
     """Every claim that the host does not bear out, and how it fails."""
-    site, cards = here.site, embedded(here, label)
-    rows = []
+    site, rows = here.site, []
     for key in sorted(site.catalogue.snippets):
         item = site.catalogue.records.get((label, key))
         for _, entry in site.catalogue.judged_on(item, site.states).failing if item else ():
             scope = entry.claim.where.text if entry.claim.where else "everywhere"
             how = Cell(entry.reason, kind="failed")
-            rows.append((Cell(entry.claim.says), Cell(key, cards.get(key)), Cell(scope), how))
+            rows.append((Cell(entry.claim.says), Cell(key, card_address(here, key, label)), Cell(scope), how))
     title = here.site.titles[label]
     return Table(
         f"Claims that fail on {title}", head("claim", "snippet", "scope", "how it fails"), tuple(rows),
@@ -194,10 +192,10 @@ def state_cell(site: Site, snippet: Snippet, label: str) -> Cell:
     return Cell(word, None, "failed" if failed else known_state.kind.replace(" ", "-"), {"state": tags})
 
 
-OF_HOST: Mapping[str, Callable[[Visit, str], Table]] = {
-    "hardware": hardware,
-    "software": software,
-    "gates": gates,
-    "results": results,
-    "failing": failing,
+HOST_TABLES: Mapping[str, Callable[[Visit, str], Table]] = {
+    "hardware": _hardware_table,
+    "software": _software_table,
+    "gates": _gates_table,
+    "results": _results_table,
+    "failing": _failing_claims_table,
 }

@@ -12,18 +12,18 @@ from capture.errors import plural
 from capture.record.record import Record
 from capture.site.markdown.page_in_progress import Visit
 from capture.site.model.output_text import day
-from capture.site.table.table import Cell, Table, embedded, head, published, scripts
+from capture.site.table.table import Cell, Table, card_links, head, published_labels
 
-DAYS = 20  # a table of every day would never end
+_MOST_DAYS = 20  # a table of every day would never end
 
 
-def lately(here: Visit) -> Table:
+def newest_captures_table(here: Visit) -> Table:
     """The newest captures by day, grouped by host and by why they were taken."""
-    site, cards = here.site, embedded(here)
-    order = {label: number for number, label in enumerate(published(here))}
+    site = here.site
+    order = {label: number for number, label in enumerate(published_labels(here))}
     records = [item for (label, _), item in site.catalogue.records.items() if label in order]
-    days = sorted({item.captured for item in records}, reverse=True)[:DAYS]
-    causes, groups = Causes(records), dict[tuple[str, str, str], list[str]]()
+    days = sorted({item.captured for item in records}, reverse=True)[:_MOST_DAYS]
+    causes, groups = _CaptureCauses(records), dict[tuple[str, str, str], list[str]]()
     for item in records:
         if item.captured in days:
             groups.setdefault((item.captured, item.host, causes.of(item)), []).append(item.snippet)
@@ -39,13 +39,13 @@ def lately(here: Visit) -> Table:
                 Cell(day(captured), order=captured, tags={"host": (site.titles[label],)}),
                 Cell(site.titles[label], here.links.host(label)),
                 Cell(cause),
-                Cell(plural(len(keys), "script"), order=str(len(keys)), items=scripts(keys, cards)),
+                Cell(plural(len(keys), "script"), order=str(len(keys)), items=card_links(here, keys)),
             )
         )
     return Table("Newest captures", head("day", "host", "why", "captured"), tuple(rows), ("host",), "No capture yet.")
 
 
-class Causes:
+class _CaptureCauses:
     """Why each record was taken on its day, as far as the other records tell."""
 
     def __init__(self, records: Iterable[Record]) -> None:
@@ -73,11 +73,11 @@ class Causes:
         return "other hosts had these before, or captured again"
 
 
-def outdated(here: Visit) -> Table:
+def stale_results_table(here: Visit) -> Table:
     """Every stale result, grouped by host and reason; the worst group first."""
-    site, cards = here.site, embedded(here)
+    site = here.site
     groups: dict[tuple[str, str], list[str]] = {}
-    for label in published(here):
+    for label in published_labels(here):
         for key in sorted(site.catalogue.snippets):
             state = site.states[label, key]
             if state.kind == "stale":
@@ -86,7 +86,7 @@ def outdated(here: Visit) -> Table:
         (
             Cell(site.titles[label], here.links.host(label)),
             Cell(reason, kind="stale"),
-            Cell(plural(len(keys), "script"), order=str(len(keys)), items=scripts(keys, cards)),
+            Cell(plural(len(keys), "script"), order=str(len(keys)), items=card_links(here, keys)),
         )
         for (label, reason), keys in sorted(groups.items(), key=lambda entry: -len(entry[1]))
     )

@@ -8,11 +8,10 @@ from dataclasses import dataclass, field
 from capture.host.host import LOCAL
 from capture.record.state import gate_words
 from capture.site.card import card
-from capture.site.markdown import page_check
 from capture.site.markdown.page_in_progress import Visit
 from capture.snippet.snippet import Snippet
 
-Tags = Mapping[str, tuple[str, ...]]
+FilterTags = Mapping[str, tuple[str, ...]]
 
 
 @dataclass(frozen=True)
@@ -26,7 +25,7 @@ class Cell:
     text: str
     href: str | None = None
     kind: str = ""
-    tags: Tags = field(default_factory=dict)
+    tags: FilterTags = field(default_factory=dict)
     order: str = ""
     items: tuple[Cell, ...] = ()
     anchor: str = ""
@@ -53,41 +52,29 @@ def head(*names: str) -> tuple[Cell, ...]:
     return tuple(Cell(name) for name in names)
 
 
-def published(here: Visit) -> list[str]:
+def published_labels(here: Visit) -> list[str]:
     """Return the labels that everybody sees, the default host first."""
     return [label for label in here.site.order if label != LOCAL]
 
 
-def embedded(here: Visit, label: str = "") -> dict[str, str]:
-    """Map each snippet to its card, or to a host's panel on it, where the site's addresses are known.
+def card_address(here: Visit, snippet_id: str, label: str = "") -> str | None:
+    """Return where a snippet's card is, or a host's panel on it; None without a card, or where no address is known.
 
-    A card with its output goes before one without, and a lesson before the start page.
+    Raises CaptureError where a page cannot be read.
     """
-    name = f"embedded {label}"
-    if name not in here.tables:
-        book, snippets = here.site.catalogue.book, here.site.catalogue.snippets
-        best: dict[str, tuple[tuple[bool, bool], str]] = {}
-        for path in page_check.page_paths(book):
-            place = book.relative(path)
-            for key, output in page_check.about(book, path).cards.items():
-                rank = (not output, place.count("/") < 2)
-                if key in snippets and (key not in best or rank < best[key][0]):
-                    best[key] = rank, place
-        here.tables[name] = {
-            key: f"{address}#{card.first_uid(snippets[key])}{panel}"
-            for key, ((hidden, _), place) in best.items()
-            if (address := here.links.lesson(place))
-            for panel in [f"--{label}" if not hidden and (label, key) in here.site.catalogue.records else ""]
-        }
-    found: dict[str, str] = here.tables[name]
-    return found
+    snippet, place = here.site.catalogue.snippets.get(snippet_id), here.pages.cards.get(snippet_id)
+    page = here.links.lesson(place.page) if place else None
+    if snippet is None or place is None or page is None:
+        return None
+    panel = f"--{label}" if place.shows_output and (label, snippet_id) in here.site.catalogue.records else ""
+    return f"{page}#{card.first_uid(snippet)}{panel}"
 
 
-def scripts(keys: Iterable[str], cards: Mapping[str, str]) -> tuple[Cell, ...]:
-    """Return a link to the card of each snippet."""
-    return tuple(Cell(key, cards.get(key)) for key in keys)
+def card_links(here: Visit, snippet_ids: Iterable[str], label: str = "") -> tuple[Cell, ...]:
+    """Return a link to the card of each snippet, or to a host's panel on it."""
+    return tuple(Cell(snippet_id, card_address(here, snippet_id, label)) for snippet_id in snippet_ids)
 
 
-def needs(snippet: Snippet) -> tuple[str, ...]:
-    """Return what a snippet asks of a host, in words to choose from."""
+def needed_gates(snippet: Snippet) -> tuple[str, ...]:
+    """Return the gates that a snippet needs, in the words of the table's filter."""
     return tuple(gate_words(gate) for gate in snippet.needs) or ("needs no gate",)

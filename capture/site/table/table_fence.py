@@ -14,8 +14,8 @@ from capture.site.markdown.page_in_progress import Visit
 from capture.site.model import templates
 from capture.site.model.output_text import day
 from capture.site.table import host_tables, page_tags, recent
-from capture.site.table.host_tables import OF_HOST, state_cell
-from capture.site.table.table import Cell, Table, embedded, head, needs, published
+from capture.site.table.host_tables import HOST_TABLES, state_cell
+from capture.site.table.table import Cell, Table, card_address, head, needed_gates, published_labels
 
 
 def formatter(source: str, _language: str, _class: str, _options: Any, md: Any, **_: Any) -> str:
@@ -25,7 +25,7 @@ def formatter(source: str, _language: str, _class: str, _options: Any, md: Any, 
     def line_of(here: Visit) -> int:
         text = here.page.text if here.page else ""
         return next(
-            (place.line for place in fence_positions.fences(text, fence_positions.TABLE) if place.body == name), 0
+            (place.line for place in fence_positions.fences(text, fence_positions.TABLE_FENCE) if place.body == name), 0
         )
 
     return answer(
@@ -36,21 +36,21 @@ def formatter(source: str, _language: str, _class: str, _options: Any, md: Any, 
     )
 
 
-def hosts(here: Visit) -> Table:
+def _hosts_table(here: Visit) -> Table:
     """Every host: its chip, its latest torch, its gates that are open, and how many results it has."""
     site = here.site
     rows = []
-    for label in published(here):
+    for label in published_labels(here):
         gates = [name for name, holds in sorted(site.gates[label].items()) if holds]
-        found = site.catalogue.of_host(label)
-        newest = max((item.captured for item in found), default="")
+        records = site.catalogue.of_host(label)
+        newest = max((item.captured for item in records), default="")
         rows.append(
             (
                 Cell(site.titles[label], here.links.host(label), tags={"gate": tuple(gates)}),
                 Cell(chip(site.catalogue.hosts[label])),
                 Cell(site.catalogue.newest(label).torch or "none"),
                 Cell(", ".join(gates) or "none"),
-                Cell(str(len(found))),
+                Cell(str(len(records))),
                 Cell(day(newest), order=newest),
                 Cell(label),
             )
@@ -59,9 +59,9 @@ def hosts(here: Visit) -> Table:
     return Table("Hosts", head(*names), tuple(rows), ("gate",), "No host has captured yet.")
 
 
-def matrix(here: Visit) -> Table:
+def _matrix_table(here: Visit) -> Table:
     """Every snippet by every host, with the state of its result."""
-    site, labels, cards = here.site, published(here), embedded(here)
+    site, labels = here.site, published_labels(here)
     columns = [
         Cell(site.titles[label], here.links.host(label), tags={
             "host": (site.titles[label],), "chip": (chip(site.catalogue.hosts[label]),),
@@ -70,30 +70,29 @@ def matrix(here: Visit) -> Table:
     ]  # fmt: skip
     rows = []
     for key, snippet in sorted(site.catalogue.snippets.items()):
-        cells = [Cell(key, cards.get(key), tags={"gate": needs(snippet)})]
+        cells = [Cell(key, card_address(here, key), tags={"gate": needed_gates(snippet)})]
         cells += [state_cell(site, snippet, label) for label in labels]
         rows.append(tuple(cells))
     return Table("Snippets by hosts", (Cell("snippet"), *columns), tuple(rows), ("gate", "state", "chip", "host"))
 
 
-def claims(here: Visit) -> Table:
+def _claims_table(here: Visit) -> Table:
     """Every claim, its scope, and the hosts on which it holds, fails, or is not judged."""
-    site, cards = here.site, embedded(here)
-    rows = []
+    site, rows = here.site, []
     for key, snippet in sorted(site.catalogue.snippets.items()):
         judged = site.catalogue.judgements(key, site.states)
         for claim in snippet.claims:
             entries = [entry for entry in judged if entry.claim.id == claim.id]
-            fails = verdict(here, entries, "fails", "failed")
-            holds = verdict(here, entries, "holds", "" if fails.text else "current")
+            fails = _verdict_cell(here, entries, "fails", "failed")
+            holds = _verdict_cell(here, entries, "holds", "" if fails.text else "current")
             rows.append(
                 (
-                    Cell(claim.says, tags={"gate": needs(snippet)}),
-                    Cell(key, cards.get(key)),
+                    Cell(claim.says, tags={"gate": needed_gates(snippet)}),
+                    Cell(key, card_address(here, key)),
                     Cell(claim.where.text if claim.where else "everywhere"),
                     holds if holds.text else Cell("nowhere yet", None, holds.kind),
                     fails,
-                    verdict(here, entries, "not judged"),
+                    _verdict_cell(here, entries, "not judged"),
                 )
             )
     names = ("claim", "snippet", "scope", "holds on", "fails on", "not judged on")
@@ -101,31 +100,31 @@ def claims(here: Visit) -> Table:
     return Table("Claims", head(*names), tuple(rows), filters, "No script claims anything yet.")
 
 
-def verdict(here: Visit, entries: Iterable[Judgement], word: str, kind: str = "") -> Cell:
+def _verdict_cell(here: Visit, entries: Iterable[Judgement], word: str, kind: str = "") -> Cell:
     """Return the hosts with a verdict."""
-    found = {entry.host for entry in entries if entry.verdict == word}
-    labels = [label for label in published(here) if label in found]
+    hosts = {entry.host for entry in entries if entry.verdict == word}
+    labels = [label for label in published_labels(here) if label in hosts]
     titles = tuple(here.site.titles[label] for label in labels)
     chips = tuple(dict.fromkeys(chip(here.site.catalogue.hosts[label]) for label in labels))
     tags = {"verdict": (word,), "chip": chips, "host": titles} if titles else {}
     return Cell("; ".join(titles), None, kind if titles or word == "holds" else "", tags)
 
 
-def typed(here: Visit) -> Table:
+def _typed_figures_table(here: Visit) -> Table:
     """Every figure that is typed on purpose, with its reason."""
-    found = typed_figures.opt_outs(here.site.catalogue.book)
-    rows = tuple((Cell(f"{item.path}:{item.line}"), Cell(item.reason)) for item in found)
+    opt_outs = typed_figures.opt_outs(here.site.catalogue.book)
+    rows = tuple((Cell(f"{item.path}:{item.line}"), Cell(item.reason)) for item in opt_outs)
     return Table("Figures typed on purpose", head("where", "why"), rows, empty="No figure is typed.")
 
 
-TABLES: Mapping[str, Callable[[Visit], Table]] = {
-    "hosts": hosts,
-    "matrix": matrix,
-    "claims": claims,
-    "typed": typed,
-    "lately": recent.lately,
-    "outdated": recent.outdated,
-    "tags": page_tags.tags,
+_TABLES: Mapping[str, Callable[[Visit], Table]] = {
+    "hosts": _hosts_table,
+    "matrix": _matrix_table,
+    "claims": _claims_table,
+    "typed": _typed_figures_table,
+    "lately": recent.newest_captures_table,
+    "outdated": recent.stale_results_table,
+    "tags": page_tags.tags_table,
 }
 
 
@@ -136,13 +135,13 @@ def named_table(here: Visit, name: str) -> Table:
     """
     if name not in here.tables:
         first, _, label = name.partition(" ")
-        if first in TABLES and not label:
-            here.tables[name] = TABLES[first](here)
-        elif first in OF_HOST:
-            here.tables[name] = OF_HOST[first](here, host_tables.known(here, first, label.strip()))
+        if first in _TABLES and not label:
+            here.tables[name] = _TABLES[first](here)
+        elif first in HOST_TABLES:
+            here.tables[name] = HOST_TABLES[first](here, host_tables.require_host(here, first, label.strip()))
         else:
-            names = [*TABLES, *OF_HOST]
+            names = [*_TABLES, *HOST_TABLES]
             known = suggestion(first, names) or f"; there are: {', '.join(names)}"
             raise CaptureError(f'no table "{name}"{known}')
-    found: Table = here.tables[name]
-    return found
+    table: Table = here.tables[name]
+    return table
