@@ -87,7 +87,7 @@ class CapturedPlugin(BasePlugin[PluginOptions]):  # type: ignore[no-untyped-call
         """Read the handbook. A damaged record is named here: its page would call it missing."""
         book = _handbook_of(config)
         try:
-            self.site = site.load(book, {"extra": config.extra}, local=not site.is_for_publication())
+            self.site = site.read_site(book, {"extra": config.extra}, local=not site.is_for_publication())
             self.moves = moved_addresses.parse_moves(config.extra.get("moved"))
         except CaptureError as error:
             raise PluginError(str(error)) from error
@@ -120,7 +120,7 @@ class CapturedPlugin(BasePlugin[PluginOptions]):  # type: ignore[no-untyped-call
 
     def add_host_pages(self, files: Files, config: MkDocsConfig) -> None:
         """Add a page for each host, in the nav below the list of them all; one that somebody wrote goes first."""
-        texts = host_page.texts(self.site, listed=files.get_file_from_path(host_page.HOSTS_INDEX) is not None)
+        texts = host_page.page_texts(self.site, listed=files.get_file_from_path(host_page.HOSTS_INDEX) is not None)
         shown = config.nav is None or host_page.add_to_nav(config.nav, texts)
         for uri in [uri for uri in texts if files.get_file_from_path(uri) is None]:
             place = InclusionLevel.UNDEFINED if shown else InclusionLevel.NOT_IN_NAV
@@ -181,7 +181,7 @@ class CapturedPlugin(BasePlugin[PluginOptions]):  # type: ignore[no-untyped-call
             page.meta["captured_foot"], page.update_date = foot.foot_html(below), below.newest
             copy = Path(config.site_dir, page.url, "index.md")
             copy.parent.mkdir(parents=True, exist_ok=True)
-            copy.write_text(markdown_copy.copy(here, page.markdown or ""), "utf-8")
+            copy.write_text(markdown_copy.page_copy(here, page.markdown or ""), "utf-8")
         for problem in page_in_progress.leave(html):
             _LOG.warning("%s", problem)
         page.present_anchor_ids = (page.present_anchor_ids or set()) | set(_CARD_ID.findall(html))
@@ -250,10 +250,10 @@ def _handbook_of(config: MkDocsConfig) -> store.Handbook:
     return store.Handbook(Path(config.config_file_path).resolve().parent)
 
 
-def _page_source(page: Page) -> page_in_progress.Page:
+def _page_source(page: Page) -> page_in_progress.PageSource:
     """Return a page with its whole text, so that lines count as an editor counts them, and the way to the root."""
     text = (page.file.content_string or "").replace("\r\n", "\n")
-    return page_in_progress.Page(f"docs/{page.file.src_uri}", text, "../" * page.url.count("/") or "./")
+    return page_in_progress.PageSource(f"docs/{page.file.src_uri}", text, "../" * page.url.count("/") or "./")
 
 
 def _section_ids(entries: Iterable[Any]) -> Iterator[str]:

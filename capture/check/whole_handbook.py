@@ -29,7 +29,7 @@ def check_handbook(book: store.Handbook, strict_stale: Sequence[str], records_on
 
     Raises CaptureError for the label of no host, and where pages cannot be rendered at all.
     """
-    cat = catalogue.read(book)
+    cat = catalogue.read_handbook(book)
     for label in strict_stale:
         if label not in cat.hosts:
             raise CaptureError(f'--strict-stale: no host "{label}"{suggestion(label, cat.hosts)}')

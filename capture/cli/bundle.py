@@ -21,7 +21,7 @@ from capture.host.host import LOCAL
 from capture.record import privacy
 from capture.record.privacy import PRIVACY_RULES
 from capture.review import bundle_import
-from capture.review.bundle_import import Bundle, Taken
+from capture.review.bundle_import import ImportOutcome, IncomingBundle
 from capture.run import preflight, shard
 from capture.run.run_request import RunRequest, read_host
 from capture.store import catalogue
@@ -95,21 +95,21 @@ def import_bundles(
     130: interrupted; what was stored stays.
     """
     book = handbook(context)
-    came: list[Bundle] = []
+    came: list[IncomingBundle] = []
     for file in files:
-        one = bundle_import.read(book, file, preflight.own_names())
-        bundle_import.require_fit(one, _read_here(book, one.host.label), came)
+        one = bundle_import.open_bundle(book, file, preflight.own_names())
+        bundle_import.require_same_machine(one, _read_here(book, one.host.label), came)
         came.append(one)
     kinds = Counter[str]()
     for one in came:
         label = one.host.label
         with store.held(book, label, tell):
             cat = _read_here(book, label)
-            bundle_import.require_fit(one, cat, ())
+            bundle_import.require_same_machine(one, cat, ())
             new = "" if label in cat.hosts else f"; new host{nearest(label, published(book, label))}"
-            taken: list[Taken] = []
+            taken: list[ImportOutcome] = []
             try:
-                for item in bundle_import.settle(one, cat, accept_failure, write=not dry_run):
+                for item in bundle_import.import_records(one, cat, accept_failure, write=not dry_run):
                     taken.append(item)
                     kinds[item.kind] += 1
             except KeyboardInterrupt as error:
@@ -122,7 +122,7 @@ def import_bundles(
 
 def _read_here(book: store.Handbook, label: str) -> Catalogue:
     """Return what is known here of a host."""
-    return catalogue.read(book, labels=[label])
+    return catalogue.read_handbook(book, labels=[label])
 
 
 def published(book: store.Handbook, label: str) -> list[str]:
@@ -130,7 +130,7 @@ def published(book: store.Handbook, label: str) -> list[str]:
     return [name for name in book.labels() if name not in (label, LOCAL)]
 
 
-def show(one: Bundle, taken: Sequence[Taken], dry_run: bool, new: str) -> None:
+def show(one: IncomingBundle, taken: Sequence[ImportOutcome], dry_run: bool, new: str) -> None:
     """Print what became of a bundle: counts, then everything that a human must read."""
     counts = Counter[str](item.kind for item in taken)
     told = ", ".join(f"{counts[kind]} {words}" for kind, words in WORDS.items() if counts[kind]) or "no record"

@@ -63,5 +63,5 @@ def annotate(problems: Iterable[Problem], notes: Iterable[Problem], prefix: str)
         say(github.annotation(problem, "error", prefix))
     for note in notes:
         say(github.annotation(note, "notice", prefix))
-    if len(problems) > github.SHOWN:
-        say(f"GitHub marks the first {github.SHOWN} of {len(problems)} problems; all are above")
+    if len(problems) > github.MOST_MARKED:
+        say(f"GitHub marks the first {github.MOST_MARKED} of {len(problems)} problems; all are above")

@@ -68,7 +68,7 @@ def _print_report(changes: HandbookChanges, style: str) -> None:
 
 def _between_hosts(book: store.Handbook, one: str, other: str) -> HandbookChanges:
     """Compare two hosts by label; raises CaptureError for one that is unknown or damaged, and for one host twice."""
-    cat = catalogue.read(book)
+    cat = catalogue.read_handbook(book)
     for label in (one, other):
         if label not in cat.hosts:
             damaged: list[Problem | str] = [
@@ -93,6 +93,6 @@ def _between_revisions(book: store.Handbook, wanted: str) -> HandbookChanges:
         if dots:
             new, new_name = stack.enter_context(handbook_at(book, head or "HEAD"))
         else:
-            new, new_name = catalogue.read(book, local=False), WORKING_TREE
+            new, new_name = catalogue.read_handbook(book, local=False), WORKING_TREE
         problems, known = (rules.check(cat, (), ()).problems for cat in (new, old))
         return handbook_changes.compare_handbooks(old, new, (old_name, new_name), problems, known)

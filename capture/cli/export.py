@@ -15,7 +15,7 @@ def export(context: typer.Context) -> None:
 
     Results of this machine, in docs/captures/local/, are left out. Exit code 2: a snippet or a record is faulty.
     """
-    cat = catalogue.read(handbook(context), local=False)
+    cat = catalogue.read_handbook(handbook(context), local=False)
     if cat.problems:
         raise CaptureError(*cat.problems)
     stdout().out(dataset.text(dataset_rows.of(cat)), end="", highlight=False)

@@ -19,7 +19,7 @@ def prune(
 ) -> None:
     """List the records whose snippet is gone; --yes removes them."""
     book = handbook(context)
-    cat = catalogue.read(book)
+    cat = catalogue.read_handbook(book)
     faulty = {problem.path for problem in cat.problems}
     orphans = [
         book.record_path(label, key)

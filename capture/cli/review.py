@@ -145,7 +145,7 @@ def begin_review(book: store.Handbook, ids: Sequence[str], host: str) -> ReviewS
     """
     git = waiting.take_snapshot(book)
     with handbook_at(book, git.commit) as (old, old_name):
-        new = catalogue.read(book, local=False)
+        new = catalogue.read_handbook(book, local=False)
         problems = rules.check(new, (), ()).problems
         changes = handbook_changes.compare_handbooks(old, new, (old_name, WORKING_TREE), problems)
         uncommitted = Uncommitted(git, old, new, changes)

@@ -15,7 +15,7 @@ from capture.store import catalogue
 
 def show(context: typer.Context, snippet: Annotated[str, typer.Argument(help="The id of a snippet.")]) -> None:
     """Show one snippet on all hosts, side by side."""
-    cat = catalogue.read(handbook(context))
+    cat = catalogue.read_handbook(handbook(context))
     key = snippet.removeprefix("snippets/").removesuffix(".py")
     complain(problem for problem in cat.problems if problem.path.endswith((f"/{key}.py", f"/{key}.yaml", "/host.yaml")))
     store.resolve(key, cat.snippets)

@@ -18,7 +18,7 @@ def status(
     as_json: Annotated[bool, typer.Option("--json", help="Print the matrix as JSON.")] = False,
 ) -> None:
     """Show the matrix of snippets by hosts."""
-    cat = catalogue.read(handbook(context))
+    cat = catalogue.read_handbook(handbook(context))
     complain([*cat.problems, *matrix.claim_problems(cat)])
     if as_json:
         stdout().out(json.dumps(matrix.rows(cat), indent=2, ensure_ascii=False))

@@ -86,7 +86,7 @@ def compared(
 def label_of(book: store.Handbook, against: str) -> str:
     """Return the label to compare with; raises CaptureError where there is none, or no such host."""
     known = book.labels()
-    label = against or site.settings(store.read_site_config(book)).default_host or ""
+    label = against or site.parse_settings(store.read_site_config(book)).default_host or ""
     if label in known:
         return label
     if not label:

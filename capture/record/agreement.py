@@ -32,7 +32,7 @@ _NUMBER_WITH_UNIT = re.compile(r"(?<![\w.])[-+]?\d[\d,]*(?:\.\d+)?(?!\.\d)(?:[eE
 
 
 @dataclass(frozen=True)
-class Change:
+class Agreement:
     """How far two captures of a snippet agree: the class of their difference, and what differs, in words."""
 
     kind: ChangeKind
@@ -44,17 +44,17 @@ class Change:
         return self.kind in _SAME
 
 
-def classify(snippet: Snippet, old: Record, new: Record) -> Change:
+def classify(snippet: Snippet, old: Record, new: Record) -> Agreement:
     """Return the class of the change between two records of one snippet."""
     if (old.status, old.exit_code) != (new.status, new.exit_code):
-        return Change("status changed", f"{ending(old)} -> {ending(new)}")
+        return Agreement("status changed", f"{ending(old)} -> {ending(new)}")
     in_stdout = _text_change(snippet, old.stdout, new.stdout)
     if not in_stdout.same:
         return in_stdout
     if mask_errors(snippet, old.stderr) != mask_errors(snippet, new.stderr):
-        return Change("text changed", f"stderr: {_first_difference(old.stderr, new.stderr)}")
+        return Agreement("text changed", f"stderr: {_first_difference(old.stderr, new.stderr)}")
     if in_stdout.kind == "identical" and old.stderr != new.stderr:
-        return Change("volatile only", "stderr")
+        return Agreement("volatile only", "stderr")
     return in_stdout
 
 
@@ -63,10 +63,10 @@ def ending(item: Record) -> str:
     return f"{item.status} (exit {item.exit_code})" if item.exit_code is not None else item.status
 
 
-def _text_change(snippet: Snippet, old: str, new: str) -> Change:
+def _text_change(snippet: Snippet, old: str, new: str) -> Agreement:
     """Compare two stdout texts: named values by their tolerance, the rest exactly but for what may vary."""
     if old == new:
-        return Change("identical")
+        return Agreement("identical")
     policy = snippet.compare
     moved: list[str] = []
     beyond: list[str] = []
@@ -74,18 +74,18 @@ def _text_change(snippet: Snippet, old: str, new: str) -> Change:
         try:
             before, after = (claims.find(snippet, name, text, "a capture").scalar for text in (old, new))
         except CaptureError as error:
-            return Change("text changed", str(error))
+            return Agreement("text changed", str(error))
         if before == after or str(before) == str(after) == "nan":
             continue
         if isinstance(before, str) or isinstance(after, str):
-            return Change("text changed", f"{name}: {before} -> {after}")
+            return Agreement("text changed", f"{name}: {before} -> {after}")
         agree = within(before, after, limit, name in policy.ratio)
         (moved if agree else beyond).append(f"{name}: {before:g} -> {after:g}")
     if mask(snippet, old) != mask(snippet, new):
-        return Change("text changed", _first_difference(mask(snippet, old), mask(snippet, new)))
+        return Agreement("text changed", _first_difference(mask(snippet, old), mask(snippet, new)))
     if beyond:
-        return Change("number beyond tolerance", "; ".join(beyond))
-    return Change("number within tolerance", "; ".join(moved)) if moved else Change("volatile only")
+        return Agreement("number beyond tolerance", "; ".join(beyond))
+    return Agreement("number within tolerance", "; ".join(moved)) if moved else Agreement("volatile only")
 
 
 def within(before: float, after: float, limit: float, as_ratio: bool) -> bool:

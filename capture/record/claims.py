@@ -15,7 +15,7 @@ from capture.snippet import claim_evaluation, claim_syntax
 from capture.snippet.snippet import Claim, Snippet
 
 # A number as Python writes it, or with commas between thousands; `1_000`, `1,5` and `٣` are text.
-NUMBER = re.compile(
+PRINTED_NUMBER = re.compile(
     r"[+-]?(?:(?:\d+|\d{1,3}(?:,\d{3})+)(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?|[+-]?(?:inf(?:inity)?|nan)",
     re.IGNORECASE | re.ASCII,
 )
@@ -34,7 +34,7 @@ class Value:
     def scalar(self) -> float | str:
         """The float, or the text where it is no number."""
         bare = self.text.strip()
-        return float(bare.replace(",", "")) if NUMBER.fullmatch(bare) else self.text
+        return float(bare.replace(",", "")) if PRINTED_NUMBER.fullmatch(bare) else self.text
 
 
 @dataclass(frozen=True)

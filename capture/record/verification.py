@@ -23,7 +23,7 @@ Outcome = Literal["reproduced", "differs", "skipped"]
 
 
 @dataclass(frozen=True)
-class Environment:
+class VerificationEnvironment:
     """Where the snippets were executed again."""
 
     chip: str = field(metadata=about("the processors in one line"))
@@ -33,7 +33,7 @@ class Environment:
 
 
 @dataclass(frozen=True)
-class Result:
+class Reproduction:
     """What became of one record."""
 
     snippet: str
@@ -52,11 +52,11 @@ class Verification:
     against: str = field(metadata=about("label of the host whose records were compared with"))
     tool: str = field(metadata=about("version of the tool"))
     date: str = field(metadata=about("date of the execution, YYYY-MM-DD"))
-    environment: Environment
-    results: tuple[Result, ...]
+    environment: VerificationEnvironment
+    results: tuple[Reproduction, ...]
 
     @functools.cached_property
-    def by_record(self) -> Mapping[tuple[str, str], Result]:
+    def by_record(self) -> Mapping[tuple[str, str], Reproduction]:
         """The results by (label, snippet id)."""
         return {(item.host, item.snippet): item for item in self.results}
 

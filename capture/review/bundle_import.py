@@ -28,7 +28,7 @@ ImportKind = Literal["captured", "unchanged", "changed", "stale", "failed", "kep
 
 
 @dataclass(frozen=True)
-class Bundle:
+class IncomingBundle:
     """A bundle that was checked: the name of its file, its one host, and its records by the ids of their snippets."""
 
     name: str
@@ -37,7 +37,7 @@ class Bundle:
 
 
 @dataclass(frozen=True)
-class Taken:
+class ImportOutcome:
     """What became of a record of a bundle; `message` says why, or what to do.
 
     `captured`: it is stored, and the record here, if any, said the same. `unchanged`: the record here says what it
@@ -51,7 +51,7 @@ class Taken:
     message: str = ""
 
 
-def read(book: store.Handbook, path: Path, who: Identity) -> Bundle:
+def open_bundle(book: store.Handbook, path: Path, who: Identity) -> IncomingBundle:
     """Open and check a bundle; `who` is the person whose names must not be in it.
 
     Raises CaptureError, or PrivacyRefused, with everything that is wrong with it.
@@ -66,7 +66,7 @@ def read(book: store.Handbook, path: Path, who: Identity) -> Bundle:
             file = apart.root / bundle.path_of(label, key)
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_bytes(data)
-        cat = catalogue.read(apart, labels=[label])
+        cat = catalogue.read_handbook(apart, labels=[label])
         problems = [*cat.problems, *rules.check_host_file(cat, label), *rules.check_record_files(cat)]
         problems += _records_of_the_future(cat)
     for key, data in files.items():
@@ -74,7 +74,7 @@ def read(book: store.Handbook, path: Path, who: Identity) -> Bundle:
         problems += privacy.scan(text, bundle.path_of(label, key), who)
     if problems:
         _refuse(name, problems)
-    return Bundle(name, cat.hosts[label], {key: item for (_, key), item in cat.records.items()})
+    return IncomingBundle(name, cat.hosts[label], {key: item for (_, key), item in cat.records.items()})
 
 
 def _records_of_the_future(cat: Catalogue) -> list[Problem]:
@@ -99,7 +99,7 @@ def _refuse(name: str, problems: list[Problem]) -> None:
     raise CaptureError(*located)
 
 
-def require_fit(incoming: Bundle, cat: Catalogue, others: Iterable[Bundle]) -> None:
+def require_same_machine(incoming: IncomingBundle, cat: Catalogue, others: Iterable[IncomingBundle]) -> None:
     """Raise HostRefused where a bundle's label names another machine here, or in a bundle that is imported with it.
 
     Raises CaptureError where the host's facts here cannot be read, so that nobody can tell, and where a link would lead
@@ -120,7 +120,9 @@ def require_fit(incoming: Bundle, cat: Catalogue, others: Iterable[Bundle]) -> N
         )
 
 
-def settle(incoming: Bundle, cat: Catalogue, accept_failure: bool, write: bool) -> Iterator[Taken]:
+def import_records(
+    incoming: IncomingBundle, cat: Catalogue, accept_failure: bool, write: bool
+) -> Iterator[ImportOutcome]:
     """Store the records of a bundle, or without `write` only say what would become of each.
 
     Every record here is replaced whole or left as it is; `cat` is what was read while the host's folder was held.
@@ -137,29 +139,29 @@ def settle(incoming: Bundle, cat: Catalogue, accept_failure: bool, write: bool) 
         yield outcome
 
 
-def _judge_record(key: str, item: Record, cat: Catalogue, faulty: bool, accept_failure: bool) -> Taken:
+def _judge_record(key: str, item: Record, cat: Catalogue, faulty: bool, accept_failure: bool) -> ImportOutcome:
     """Decide what becomes of one record; `faulty` tells that its snippet is here and cannot be read."""
     snippet, old = cat.snippets.get(key), cat.records.get((item.host, key))
     if snippet is None:
         if faulty:
-            return Taken(key, "left out", "the snippet here is faulty; mend it, then import again")
+            return ImportOutcome(key, "left out", "the snippet here is faulty; mend it, then import again")
         near = nearest(key, cat.snippets)
-        return Taken(key, "left out", f"no such snippet here; update this handbook, then import again{near}")
+        return ImportOutcome(key, "left out", f"no such snippet here; update this handbook, then import again{near}")
     if item == old:
-        return Taken(key, "unchanged")
+        return ImportOutcome(key, "unchanged")
     failure = "" if item.status == "ok" else record_assembly.failure_words(item)
     if old is not None and (why := _why_kept(snippet, old, item, failure, accept_failure)):
-        return Taken(key, "kept", why)
+        return ImportOutcome(key, "kept", why)
     if old is not None and runner.says_the_same(snippet, old, item):
-        return Taken(key, "unchanged")
+        return ImportOutcome(key, "unchanged")
     if item.source_sha256 != snippet.digest:
-        return Taken(key, "stale", "captured from another version of the script than the one here")
+        return ImportOutcome(key, "stale", "captured from another version of the script than the one here")
     if failure:
-        return Taken(key, "failed", failure)
+        return ImportOutcome(key, "failed", failure)
     change = None if old is None else agreement.classify(snippet, old, item)
     if change is None or change.same:
-        return Taken(key, "captured")
-    return Taken(key, "changed", f"{change.kind}: {change.detail}")
+        return ImportOutcome(key, "captured")
+    return ImportOutcome(key, "changed", f"{change.kind}: {change.detail}")
 
 
 def _why_kept(snippet: Snippet, old: Record, item: Record, failure: str, accept_failure: bool) -> str:

@@ -16,7 +16,7 @@ from pathlib import Path
 from capture import store
 from capture.errors import CaptureError, Problem
 from capture.review.waiting import HOST_FILE, ReviewItem, content_digest, file_content, file_digest, record_key
-from capture.store import Entry, Handbook
+from capture.store import DifferingFile, Handbook
 
 REJECTED = ".cache/rejected"  # below the handbook; what was rejected is kept here
 _Tell = Callable[[str], None]
@@ -94,7 +94,9 @@ def reject(book: Handbook, commit: str, items: Iterable[ReviewItem], stamp: str,
     return outcomes
 
 
-def _bring_back(book: Handbook, commit: str, wanted: Iterable[tuple[Entry, str]], stamp: str) -> list[DecisionOutcome]:
+def _bring_back(
+    book: Handbook, commit: str, wanted: Iterable[tuple[DifferingFile, str]], stamp: str
+) -> list[DecisionOutcome]:
     """Let the index and the working tree hold files as a commit does, except those that the reviewer did not see so.
 
     Each entry of `wanted` comes with the digest of what the reviewer saw.
@@ -120,7 +122,7 @@ def _bring_back(book: Handbook, commit: str, wanted: Iterable[tuple[Entry, str]]
     return outcomes
 
 
-def _keep_aside(book: Handbook, entry: Entry, data: bytes | None, old: bytes | None, stamp: str) -> list[str]:
+def _keep_aside(book: Handbook, entry: DifferingFile, data: bytes | None, old: bytes | None, stamp: str) -> list[str]:
     """Copy what the working tree and the index hold of a file, unless HEAD holds it too; return where the copies are.
 
     `data` is what the working tree holds, `old` what HEAD holds; either may be nothing.
@@ -160,7 +162,7 @@ def _open_folder(path: Path) -> Iterator[int]:
         os.close(descriptor)
 
 
-def _write_committed(book: Handbook, entry: Entry, old: bytes | None) -> None:
+def _write_committed(book: Handbook, entry: DifferingFile, old: bytes | None) -> None:
     """Write a file as HEAD holds it, which is `old`, or remove one that HEAD lacks; raises CaptureError."""
     file = book.root / entry.path
     if old is not None:

@@ -103,7 +103,7 @@ def _printed_numbers(snippet: Snippet, text: str) -> list[_PrintedNumber]:
     numbers: list[_PrintedNumber] = []
     for name, pattern in snippet.values.items():
         matches = list(pattern.finditer(text))
-        if len(matches) == 1 and matches[0][1] is not None and claims.NUMBER.fullmatch(matches[0][1].strip()):
+        if len(matches) == 1 and matches[0][1] is not None and claims.PRINTED_NUMBER.fullmatch(matches[0][1].strip()):
             start = matches[0].start(1) + len(matches[0][1]) - len(matches[0][1].lstrip())
             numbers.append(_PrintedNumber(start, start + len(matches[0][1].strip()), matches[0][1].strip(), name))
     taken = [(value.start, value.end) for value in numbers]

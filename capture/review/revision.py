@@ -24,7 +24,7 @@ def handbook_at(book: store.Handbook, revision: str) -> Iterator[tuple[Catalogue
     commit = store.resolve_revision(book, revision)
     with tempfile.TemporaryDirectory(prefix="capture-diff-") as folder:
         written, left_out = store.write_out(book, commit, Path(folder))
-        cat = catalogue.read(written, local=False)
+        cat = catalogue.read_handbook(written, local=False)
         cat = replace(cat, problems=tuple(sorted({*cat.problems, *left_out})))
         short = commit[:10]
         yield cat, short if commit.startswith(revision) else f"{revision} ({short})"

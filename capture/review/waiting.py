@@ -17,7 +17,7 @@ from capture.review.handbook_changes import HandbookChanges
 from capture.review.line_edits import text_edit
 from capture.review.record_change import ChangeKind, RecordChange
 from capture.review.two_states import RecordKey
-from capture.store import Entry, Handbook
+from capture.store import DifferingFile, Handbook
 from capture.store.catalogue import Catalogue
 
 HOST_FILE = "host.yaml"
@@ -34,7 +34,7 @@ class GitSnapshot:
     """
 
     commit: str
-    entries: Mapping[RecordKey, Entry]
+    entries: Mapping[RecordKey, DifferingFile]
     digests: Mapping[str, str]
 
 
@@ -51,7 +51,7 @@ class Uncommitted:
     new: Catalogue
     changes: HandbookChanges
 
-    def is_unread(self, key: RecordKey, entry: Entry) -> bool:
+    def is_unread(self, key: RecordKey, entry: DifferingFile) -> bool:
         """Tell whether a file is there and was not read: without a host's facts none of its records is."""
         return bool(self.git.digests[entry.path]) and key[0] not in self.new.hosts
 
@@ -65,7 +65,7 @@ class ReviewItem:
     """
 
     change: RecordChange
-    entry: Entry
+    entry: DifferingFile
     seen: tuple[tuple[str, str], ...]
     why_not: Problem | None = None
 
@@ -155,7 +155,7 @@ def _fault_of_each_file(uncommitted: Uncommitted, problems: Iterable[Problem]) -
 
 
 def _why_not(
-    uncommitted: Uncommitted, key: RecordKey, entry: Entry, seen: Iterable[str], faults: Mapping[str, Problem]
+    uncommitted: Uncommitted, key: RecordKey, entry: DifferingFile, seen: Iterable[str], faults: Mapping[str, Problem]
 ) -> Problem | None:
     """Return why a file cannot be accepted with those staged along with it, or None."""
     why_not = next((faults[path] for path in seen if path in faults), None)
@@ -166,7 +166,7 @@ def _why_not(
 
 
 def _change_to_show(
-    uncommitted: Uncommitted, key: RecordKey, entry: Entry, change: RecordChange | None, why_not: Problem | None
+    uncommitted: Uncommitted, key: RecordKey, entry: DifferingFile, change: RecordChange | None, why_not: Problem | None
 ) -> RecordChange:
     """Return what a reviewer reads of a file; `change` is that of its record, if the record says anything else."""
     if why_not and (uncommitted.is_unread(key, entry) or why_not.path == entry.path):
@@ -183,14 +183,14 @@ def _change_to_show(
     return replace(change, lines=lines)
 
 
-def _unseen_difference(entry: Entry) -> str:
+def _unseen_difference(entry: DifferingFile) -> str:
     """Say in what a file differs from HEAD although its record does not."""
     if entry.staged != entry.committed:
         return "another version is staged; the working tree is as HEAD"
     return "only line ends or the mode of the file differ"
 
 
-def _facts_change(uncommitted: Uncommitted, label: str, entry: Entry) -> RecordChange:
+def _facts_change(uncommitted: Uncommitted, label: str, entry: DifferingFile) -> RecordChange:
     """Return the change of a host's facts, without those of its records."""
     words = tuple(line for item in uncommitted.changes.hosts if item.host == label for line in item.words)
     before, after = uncommitted.old.hosts.get(label), uncommitted.new.hosts.get(label)

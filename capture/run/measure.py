@@ -15,7 +15,7 @@ from capture.record import agreement, claims
 from capture.record.record import Record, Runs
 from capture.run import record_assembly
 from capture.run.engine import fresh
-from capture.run.engine.contract import Outcome, Request
+from capture.run.engine.contract import ExecutionOutcome, ExecutionRequest
 from capture.run.preflight import Prepared
 from capture.snippet.snippet import Snippet
 
@@ -26,10 +26,10 @@ PATIENCE = 20.0  # seconds to wait for a busy machine to become quiet
 
 
 # Executes a snippet once, until the event ends it early.
-Engine = Callable[[Snippet, Request, threading.Event], Outcome]
+Engine = Callable[[Snippet, ExecutionRequest, threading.Event], ExecutionOutcome]
 
 
-def _fresh_engine(snippet: Snippet, request: Request, stop: threading.Event) -> Outcome:
+def _fresh_engine(snippet: Snippet, request: ExecutionRequest, stop: threading.Event) -> ExecutionOutcome:
     """Execute in a new interpreter."""
     return fresh.execute(request, stop)
 
@@ -159,7 +159,7 @@ def stored(snippet: Snippet, done: Sequence[Repetition], count: int) -> Record:
     return replace(kept.record, runs=Runs(count, spread=told), conditions=replace(kept.conditions, busy=busy))
 
 
-def _key_number(snippet: Snippet, item: Record, outcome: Outcome) -> float:
+def _key_number(snippet: Snippet, item: Record, outcome: ExecutionOutcome) -> float:
     """Return the number by which repetitions of a timing snippet are compared: its first ratio value, or seconds."""
     name = next(iter(snippet.compare.ratio), None)
     if name is None:
@@ -173,7 +173,7 @@ def _key_number(snippet: Snippet, item: Record, outcome: Outcome) -> float:
     return number
 
 
-def execute(prepared: Prepared, snippet: Snippet, engine: Engine, stop: threading.Event) -> Outcome:
+def execute(prepared: Prepared, snippet: Snippet, engine: Engine, stop: threading.Event) -> ExecutionOutcome:
     """Execute once; raises Interrupted when it was stopped from outside."""
     outcome = engine(snippet, record_assembly.request(prepared, snippet), stop)
     if outcome.stopped == "interrupted":

@@ -12,7 +12,7 @@ from capture.host.probe import facts
 from capture.record import text_rules
 from capture.record.record import SCHEMA, Elision, Record, Runs
 from capture.run.engine import contract
-from capture.run.engine.contract import CapturedStream, Outcome, Request
+from capture.run.engine.contract import CapturedStream, ExecutionOutcome, ExecutionRequest
 from capture.run.preflight import Prepared
 from capture.snippet.snippet import Snippet
 
@@ -20,19 +20,19 @@ SPAWN_ERROR = "An attempt has been made to start a new process before the"
 SPAWN_HINT = 'missing __main__ guard: put what starts processes under if __name__ == "__main__":'
 
 
-def request(prepared: Prepared, snippet: Snippet) -> Request:
+def request(prepared: Prepared, snippet: Snippet) -> ExecutionRequest:
     """Return what the engine is asked for: the script with its helpers and files in a folder of their own."""
     path = prepared.book.root / snippet.path
     files = {path.name: path}
     for name in (*snippet.imports, *snippet.files):
         files[PurePosixPath(name).as_posix()] = path.parent / name
-    return Request(
+    return ExecutionRequest(
         python=prepared.interpreter.path, script=path.name, files=files, env=snippet.env, timeout=snippet.timeout,
         memory=prepared.memory,
     )  # fmt: skip
 
 
-def record(prepared: Prepared, snippet: Snippet, outcome: Outcome) -> Record:
+def record(prepared: Prepared, snippet: Snippet, outcome: ExecutionOutcome) -> Record:
     """Return the record of one execution, without its digest; runs and conditions are filled in by the runner."""
     where = places(prepared, outcome)
     stdout, changed_out = text_rules.clean(joined(outcome.stdout), where)
@@ -67,7 +67,7 @@ def record(prepared: Prepared, snippet: Snippet, outcome: Outcome) -> Record:
     )
 
 
-def places(prepared: Prepared, outcome: Outcome) -> text_rules.Places:
+def places(prepared: Prepared, outcome: ExecutionOutcome) -> text_rules.Places:
     """Return the folders of this machine that must not appear in the text of an outcome."""
     interpreter = prepared.interpreter
     system = tempfile.gettempdir()

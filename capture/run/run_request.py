@@ -82,7 +82,7 @@ class HandbookReading:
         now = _stamps_of(self.request.book, chosen)
         if all(self.stamps.get(place, ()) == stamps for place, stamps in now.items()):
             return self
-        return replace(self, cat=catalogue.read(self.request.book, labels=chosen), stamps=now)
+        return replace(self, cat=catalogue.read_handbook(self.request.book, labels=chosen), stamps=now)
 
 
 def read_hosts(request: RunRequest, labels: Sequence[str] | None = None) -> HandbookReading:
@@ -95,7 +95,7 @@ def read_hosts(request: RunRequest, labels: Sequence[str] | None = None) -> Hand
         host.check_label(label)
     chosen = [label for label in book.labels() if label != LOCAL] if labels is None else labels
     stamps = _stamps_of(book, chosen)  # first: what changes while the files are read is read again
-    return HandbookReading(request, catalogue.read(book, labels=chosen), stamps)
+    return HandbookReading(request, catalogue.read_handbook(book, labels=chosen), stamps)
 
 
 def read_host(request: RunRequest, label: str) -> HostSelection:

@@ -14,7 +14,7 @@ from capture.errors import PrivacyRefused
 from capture.host.probe import facts
 from capture.record import agreement, privacy, verification
 from capture.record.record import Record
-from capture.record.verification import Environment, Result, Verification
+from capture.record.verification import Reproduction, Verification, VerificationEnvironment
 from capture.run import record_assembly, runner
 from capture.run.engine import fresh, process_family
 from capture.run.measure import Engine, Interrupted, execute
@@ -30,7 +30,7 @@ EXPLAINING = ("chip", "cpu_capability", "python", "threads", "packages")
 class Done:
     """A result, and for how many seconds its snippet ran."""
 
-    result: Result
+    result: Reproduction
     seconds: float
 
 
@@ -57,13 +57,13 @@ def _attempt(prepared: Prepared, task: VerifyTask, engine: Engine, stop: threadi
     return Done(compared(task, again, prepared.identity), outcome.seconds)
 
 
-def compared(task: VerifyTask, again: Record, who: privacy.Identity) -> Result:
+def compared(task: VerifyTask, again: Record, who: privacy.Identity) -> Reproduction:
     """Judge a new execution by the snippet's compare policy.
 
     Where it differs beside a device that only one of both hosts has, nothing is said about the record.
     """
     known = task.record
-    told = partial(Result, task.snippet.id, known.host, known.content_sha256)
+    told = partial(Reproduction, task.snippet.id, known.host, known.content_sha256)
     change = agreement.classify(task.snippet, known, again)
     if change.same:
         return told("reproduced", change.kind, change.detail)
@@ -82,7 +82,7 @@ def _devices_apart(known: Record, again: Record) -> list[str]:
     ]
 
 
-def difference(change: agreement.Change, again: Record, who: privacy.Identity) -> str:
+def difference(change: agreement.Agreement, again: Record, who: privacy.Identity) -> str:
     """Say what differs, with the last words of a failure; what must not be published is named by its rule only."""
     try:
         for name in ("stdout", "stderr"):
@@ -109,7 +109,7 @@ def changed(name: str, before: Any, after: Any) -> list[str]:
     return [] if before == after else [f"{name} ({before or 'none'} -> {after or 'none'})"]
 
 
-def document(decision: VerifyDecision, results: Sequence[Result], label: str) -> Verification:
+def document(decision: VerifyDecision, results: Sequence[Reproduction], label: str) -> Verification:
     """Return the verification that pages are built with."""
     prepared = decision.prepared
     here = facts.environment(prepared.host, prepared.facts, ())
@@ -119,6 +119,6 @@ def document(decision: VerifyDecision, results: Sequence[Result], label: str) ->
         against=label,
         tool=__version__,
         date=datetime.datetime.now(datetime.UTC).date().isoformat(),
-        environment=Environment(here.chip, here.os, here.python, torch),
+        environment=VerificationEnvironment(here.chip, here.os, here.python, torch),
         results=tuple(sorted([*decision.skipped, *results], key=lambda item: item.snippet)),
     )

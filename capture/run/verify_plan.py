@@ -11,7 +11,7 @@ from capture.host.probe import facts
 from capture.host.probe.interpreter import AskInstalled, Interpreter
 from capture.record import state
 from capture.record.record import Record, content_digest
-from capture.record.verification import Result
+from capture.record.verification import Reproduction
 from capture.run import plan, preflight
 from capture.run.preflight import AskTorch, Prepared
 from capture.run.run_request import HostSelection
@@ -33,7 +33,7 @@ class VerifyDecision:
     """What to execute and with what, what is skipped and why, and why torch cannot be imported, or nothing."""
 
     tasks: tuple[VerifyTask, ...]
-    skipped: tuple[Result, ...]
+    skipped: tuple[Reproduction, ...]
     prepared: Prepared
     broken: str
 
@@ -122,9 +122,9 @@ def decide(
     )
 
 
-def skipped(name: str, label: str, item: Record | None, why: str) -> Result:
+def skipped(name: str, label: str, item: Record | None, why: str) -> Reproduction:
     """Return the result for a record that is not verified; it may not even be there."""
-    return Result(name, label, item.content_sha256 if item else None, "skipped", None, why)
+    return Reproduction(name, label, item.content_sha256 if item else None, "skipped", None, why)
 
 
 def _lacking(snippet: Snippet, item: Record, interpreter: Interpreter) -> str:

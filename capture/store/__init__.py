@@ -3,7 +3,15 @@
 from capture.store.cache import VARIABLE as CACHE_VARIABLE
 from capture.store.cache import Cache, digest
 from capture.store.file_stamps import footprint_of
-from capture.store.git_index import Entry, committed_bytes, differing, stage, staged_bytes, staged_paths, unstage
+from capture.store.git_index import (
+    DifferingFile,
+    committed_bytes,
+    differing,
+    stage,
+    staged_bytes,
+    staged_paths,
+    unstage,
+)
 from capture.store.git_revision import git_paths, links, merge_base, write_out
 from capture.store.git_revision import resolve as resolve_revision
 from capture.store.host_lock import held
@@ -37,7 +45,7 @@ __all__ = [
     "CONFIG",
     "SIZE_LIMIT",
     "Cache",
-    "Entry",
+    "DifferingFile",
     "Handbook",
     "PythonName",
     "committed_bytes",

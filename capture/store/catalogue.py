@@ -88,7 +88,7 @@ def unjudged(item: Record, known: state.State) -> str:
     return str(known) if known.kind == "stale" else ""
 
 
-def read(book: store.Handbook, labels: Iterable[str] | None = None, local: bool = True) -> Catalogue:
+def read_handbook(book: store.Handbook, labels: Iterable[str] | None = None, local: bool = True) -> Catalogue:
     """Read a handbook, or only some hosts of it; damaged files become problems, never exceptions."""
     snippets, problems = store.read_snippets(book)
     wanted = [label for label in book.labels() if (labels is None or label in labels) and (local or label != LOCAL)]

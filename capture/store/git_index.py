@@ -23,7 +23,7 @@ class Blob:
 
 
 @dataclass(frozen=True)
-class Entry:
+class DifferingFile:
     """A file of the captures that HEAD, the index and the working tree do not all hold alike.
 
     `path` is relative to the handbook's root; `settled` tells that the working tree is as what is staged.
@@ -35,24 +35,24 @@ class Entry:
     settled: bool
 
 
-def differing(book: Handbook) -> list[Entry]:
+def differing(book: Handbook) -> list[DifferingFile]:
     """Return the files of the captures that are not as in HEAD, those that git ignores left out.
 
     Raises CaptureError where the handbook is in no repository, or where a merge left conflicts in the captures.
     """
     prefix = prefix_of(book)
     listed = git(book.root, "status", "--porcelain=v2", "-z", "--no-renames", "--untracked-files=all", "--", CAPTURES)
-    entries: dict[str, Entry] = {}
+    entries: dict[str, DifferingFile] = {}
     conflicts = []
     for line in listed.split(b"\0"):
         kind, _, about = os.fsdecode(line).partition(" ")
         if kind == "1":
             states, _, committed, staged, _, before, after, name = about.split(" ", 7)
             path = name.removeprefix(prefix)
-            entries[path] = Entry(path, _blob(committed, before), _blob(staged, after), states[1] == ".")
+            entries[path] = DifferingFile(path, _blob(committed, before), _blob(staged, after), states[1] == ".")
         elif kind == "?":  # also a file that was taken out of the index only
             path = about.removeprefix(prefix)
-            entries[path] = replace(entries.get(path, Entry(path, None, None, False)), settled=False)
+            entries[path] = replace(entries.get(path, DifferingFile(path, None, None, False)), settled=False)
         elif kind == "u":
             conflicts.append(about.split(" ", 9)[9].removeprefix(prefix))
     if conflicts:
@@ -92,13 +92,13 @@ def staged_paths(book: Handbook, label: str) -> list[str]:
     return [os.fsdecode(name) for name in listed.split(b"\0") if name]
 
 
-def staged_bytes(book: Handbook, entry: Entry) -> bytes:
+def staged_bytes(book: Handbook, entry: DifferingFile) -> bytes:
     """Return what the index holds of a file."""
     assert entry.staged is not None
     return git(book.root, "cat-file", "blob", entry.staged.identity)
 
 
-def committed_bytes(book: Handbook, commit: str, entry: Entry) -> bytes:
+def committed_bytes(book: Handbook, commit: str, entry: DifferingFile) -> bytes:
     """Return a file as git would check it out; raises CaptureError where it is no regular file there."""
     if entry.committed is None or entry.committed.mode not in FILES:
         message = "is no regular file in HEAD; restore it with git"

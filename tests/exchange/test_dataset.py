@@ -75,7 +75,7 @@ def test_this_machine_is_never_in_it(book: Handbook) -> None:
     text = dataset.text(dataset_rows.of(book.catalogue()))
     assert "local" not in text and "Mine" not in text
     assert "secretword" not in text
-    alone = dataset_rows.of(catalogue.read(book.book, local=False))
+    alone = dataset_rows.of(catalogue.read_handbook(book.book, local=False))
     assert dataset.text(alone) == text
 
 
@@ -142,7 +142,7 @@ def test_a_claim_that_its_header_cannot_judge(book: Handbook) -> None:
 
 def test_the_handbook_itself() -> None:
     """It is valid, and what the snippets read is an extract of its form."""
-    made = dataset_rows.of(catalogue.read(store.Handbook(REPOSITORY), local=False))
+    made = dataset_rows.of(catalogue.read_handbook(store.Handbook(REPOSITORY), local=False))
     jsonschema.Draft202012Validator(SCHEMA).validate(json.loads(dataset.text(made)))
     text = (REPOSITORY / "snippets/reference/handbook.json").read_text("utf-8")
     extracted = plain_data.decode_versioned(Dataset, json.loads(text), dataset.SCHEMA)
@@ -152,7 +152,7 @@ def test_the_handbook_itself() -> None:
 
 def test_pandas_and_duckdb_read_the_whole_of_it(tmp_path: Path) -> None:
     """Not only the extract: every table, with the same number of rows."""
-    made = dataset_rows.of(catalogue.read(store.Handbook(REPOSITORY), local=False))
+    made = dataset_rows.of(catalogue.read_handbook(store.Handbook(REPOSITORY), local=False))
     path = tmp_path / dataset.ADDRESS
     path.write_text(dataset.text(made), "utf-8")
     data = pandas.read_json(path, typ="series")

@@ -23,7 +23,7 @@ def test_a_generated_handbook_holds_a_current_record_for_every_snippet(tmp_path:
     generated.handbook(tmp_path, map(generated.ordinary, range(3)))
     store.write_host(store.Handbook(tmp_path), host("epyc"))
     assert generated.fill(tmp_path, made_record("bench/s0000")) == 3
-    cat = catalogue.read(store.Handbook(tmp_path))
+    cat = catalogue.read_handbook(store.Handbook(tmp_path))
     assert cat.problems == ()
     assert [str(state) for state in cat.states().values()] == ["current"] * 3
     assert cat.records["epyc", "bench/s0002"].stdout.splitlines()[:2] == ["first 2", "row 2: 4.0 items"]
@@ -69,7 +69,7 @@ def generated_lessons(tmp_path_factory: pytest.TempPathFactory) -> store.Handboo
 
 def test_generated_lessons_are_what_the_tool_would_have_written(generated_lessons: store.Handbook) -> None:
     """Nothing is wrong with them: digests, form, values, claims and pages; every record is current."""
-    cat = catalogue.read(generated_lessons)
+    cat = catalogue.read_handbook(generated_lessons)
     found = rules.check(cat, (), page_check.check_pages(cat))
     assert (found.problems, found.notes) == ((), ())
     assert {str(state) for state in cat.states().values()} == {"current"}

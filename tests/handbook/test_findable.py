@@ -22,7 +22,7 @@ from capture.site.markdown.handbook_pages import page_paths
 from capture.site.page.moved_addresses import address as address_of
 from capture.store import catalogue
 
-PUBLISHED = catalogue.read(store.Handbook(REPOSITORY), local=False)
+PUBLISHED = catalogue.read_handbook(store.Handbook(REPOSITORY), local=False)
 ADDRESS = "https://reader.example/handbook/"
 FORK = "https://github.com/someone/fork"
 HOST_PAGE = re.compile(r"hosts/[^/]+/")

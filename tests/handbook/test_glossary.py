@@ -33,7 +33,7 @@ def plain(text: str) -> str:
 def handbook() -> str:
     """All that readers see: the other pages, the scripts, and what they printed."""
     found = [path.read_text("utf-8") for path in handbook_pages.page_paths(BOOK) if path != GLOSSARY]
-    cat = catalogue.read(BOOK, local=False)
+    cat = catalogue.read_handbook(BOOK, local=False)
     found += [snippet.source for snippet in cat.snippets.values()]
     found += [item.stdout for item in cat.records.values()]
     return plain(" ".join([*found, "steal"]))  # a word of every timing's card

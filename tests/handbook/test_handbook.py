@@ -21,7 +21,7 @@ from capture import store
 from capture.record import text_rules
 from capture.run import record_assembly
 from capture.run.engine import forked, fresh
-from capture.run.engine.contract import Outcome, Request
+from capture.run.engine.contract import ExecutionOutcome, ExecutionRequest
 from capture.site.markdown import typed_figures
 from capture.site.markdown.handbook_pages import HandbookPages
 from capture.snippet.snippet import Snippet
@@ -29,7 +29,7 @@ from capture.store import catalogue
 
 BOOK = store.Handbook(REPOSITORY)
 SNIPPETS, PROBLEMS = store.read_snippets(BOOK)
-PUBLISHED = catalogue.read(BOOK, local=False)
+PUBLISHED = catalogue.read_handbook(BOOK, local=False)
 PAGES = HandbookPages(BOOK).summaries
 # A page to look things up in has no self-test and no exercises.
 NO_LESSON = (
@@ -203,7 +203,7 @@ def server() -> Iterator[forked.Server]:
     running.close()
 
 
-def text_of(found: Outcome) -> tuple[str, str, int]:
+def text_of(found: ExecutionOutcome) -> tuple[str, str, int]:
     """Return what a record would hold, without the random names of the folders."""
     places = text_rules.Places(work=(found.work,), home=(found.home,), temporary=(found.temporary,))
     streams = (text_rules.clean(record_assembly.joined(stream), places)[0] for stream in (found.stdout, found.stderr))
@@ -221,7 +221,7 @@ def text_of(found: Outcome) -> tuple[str, str, int]:
 def test_both_engines_print_the_same(key: str, server: forked.Server) -> None:
     """Every deterministic snippet that may be forked gives the same bytes in a fresh interpreter."""
     path = REPOSITORY / SNIPPETS[key].path
-    request = Request(sys.executable, path.name, {path.name: path}, {}, 120, 8 << 30)
+    request = ExecutionRequest(sys.executable, path.name, {path.name: path}, {}, 120, 8 << 30)
     stop = threading.Event()
     assert text_of(server.execute(request, stop)) == text_of(fresh.execute(request, stop))
 

@@ -16,7 +16,7 @@ from capture.record import privacy
 from capture.record.record import Record
 from capture.run import record_assembly
 from capture.run.engine import fresh
-from capture.run.engine.contract import Outcome, Request
+from capture.run.engine.contract import ExecutionOutcome, ExecutionRequest
 from capture.run.preflight import Prepared
 from capture.snippet.snippet import Snippet
 from harness.handbooks import host
@@ -59,12 +59,12 @@ def written(root: Path, code: str, **options: Any) -> Snippet:
 
 def execute(
     root: Path, code: str, memory: int = PLENTY, stop: threading.Event | None = None, **options: Any
-) -> Outcome:
+) -> ExecutionOutcome:
     """Execute code as a snippet, once."""
     return fresh.execute(request(root, code, memory, **options), stop or threading.Event())
 
 
-def request(root: Path, code: str, memory: int = PLENTY, **options: Any) -> Request:
+def request(root: Path, code: str, memory: int = PLENTY, **options: Any) -> ExecutionRequest:
     """Return what the engine is asked for."""
     return record_assembly.request(prepared(root, memory=memory), written(root, code, **options))
 

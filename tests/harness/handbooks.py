@@ -47,7 +47,7 @@ class Handbook:
 
     def catalogue(self) -> Catalogue:
         """Return all that it holds."""
-        return catalogue.read(self.book)
+        return catalogue.read_handbook(self.book)
 
     def read(self, path: str) -> str:
         """Return a file of the handbook."""
@@ -110,7 +110,8 @@ class Handbook:
         """Render a page as MkDocs would, without MkDocs; return its HTML and its problems."""
         config = store.read_site_config(self.book)
         page_in_progress.enter(
-            site.of(self.catalogue(), site.settings(config)), page_in_progress.Page(path, text, "../")
+            site.from_catalogue(self.catalogue(), site.parse_settings(config)),
+            page_in_progress.PageSource(path, text, "../"),
         )
         try:
             html: str = page_check.markdown_of(config).convert(handbook_pages.without_front_matter(text))

@@ -77,9 +77,11 @@ def make(folder: Path, **changes: Any) -> Handbook:
 
 def text_of(book: Handbook, base: str | None = "../../../") -> str:
     """Return the notebook of the lesson as a file's text."""
-    known = site.of(book.catalogue(), site.Settings("epyc", "https://forge.example/me/"))
+    known = site.from_catalogue(book.catalogue(), site.Settings("epyc", "https://forge.example/me/"))
     words = (book.root / "docs/a/lesson.md").read_text("utf-8")
-    return notebook.text(page_in_progress.Visit(known, page_in_progress.Page("docs/a/lesson.md", words, base)))
+    return notebook.notebook_text(
+        page_in_progress.PageInProgress(known, page_in_progress.PageSource("docs/a/lesson.md", words, base))
+    )
 
 
 def cell(cells: list[dict[str, Any]], key: str) -> dict[str, Any]:
@@ -100,10 +102,10 @@ def stream(item: dict[str, Any], name: str = "stdout") -> str:
 
 def downloads(lessons: list[str]) -> dict[str, str]:
     """Return the files that readers of the real site download."""
-    known = site.load(BOOK, local=False)
+    known = site.read_site(BOOK, local=False)
     found = {}
     for lesson in lessons:
         words = (REPOSITORY / "docs" / lesson).read_text("utf-8")
-        here = page_in_progress.Visit(known, page_in_progress.Page(f"docs/{lesson}", words))
-        found[lesson] = notebook.text(here)
+        here = page_in_progress.PageInProgress(known, page_in_progress.PageSource(f"docs/{lesson}", words))
+        found[lesson] = notebook.notebook_text(here)
     return found

@@ -12,21 +12,21 @@ from capture import store
 from capture.record import record as records
 from capture.record import verification
 from capture.record.record import Record, content_digest
-from capture.record.verification import Environment, Result, Verification
+from capture.record.verification import Reproduction, Verification, VerificationEnvironment
 from harness.project import Project, Run
 
 LABEL = "desk-cpu"
 CONFIG = f"site_name: test\nextra:\n  capture:\n    default_host: {LABEL}\n"
-HERE = Environment("Intel Xeon, AVX2, 4 vCPU (virtual machine)", "Ubuntu 24.04", "3.13.1", "2.13.0+cpu")
+HERE = VerificationEnvironment("Intel Xeon, AVX2, 4 vCPU (virtual machine)", "Ubuntu 24.04", "3.13.1", "2.13.0+cpu")
 
 
-def result(item: Record, **changes: Any) -> Result:
+def result(item: Record, **changes: Any) -> Reproduction:
     """Return the result about a record that was reproduced; keywords change it."""
-    good = Result(item.snippet, item.host, content_digest(item), "reproduced", "identical", "")
+    good = Reproduction(item.snippet, item.host, content_digest(item), "reproduced", "identical", "")
     return replace(good, **changes)
 
 
-def verified(*results: Result, **changes: Any) -> Verification:
+def verified(*results: Reproduction, **changes: Any) -> Verification:
     """Return a verification of these results; keywords change it."""
     label = results[0].host if results else "epyc"
     good = Verification(verification.SCHEMA, label, "0.1.0", "2026-11-30", HERE, results)
@@ -68,7 +68,7 @@ def verify(project: Project, *arguments: str, env: Mapping[str, str] | None = No
     return done
 
 
-def results(project: Project, *arguments: str) -> tuple[int, dict[str, Result]]:
+def results(project: Project, *arguments: str) -> tuple[int, dict[str, Reproduction]]:
     """Verify as JSON; return exit code and results by snippet."""
     done = verify(project, "--json", *arguments)
     found = verification.parse(done.out, "stdout", "")

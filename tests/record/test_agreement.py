@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from capture.host.environment import Conditions
 from capture.record import agreement
-from capture.record.agreement import Change
+from capture.record.agreement import Agreement
 from capture.snippet.snippet import Snippet
 
 SPEED = {
@@ -31,7 +31,7 @@ def make(tmp_path_factory: pytest.TempPathFactory) -> Any:
     return lambda **options: parse(tmp_path_factory.getbasetemp(), script(BODY, **options))
 
 
-def change(snippet: Snippet, old: str, new: str) -> Change:
+def change(snippet: Snippet, old: str, new: str) -> Agreement:
     """Return the change between two outputs of a snippet."""
     return agreement.classify(snippet, record(snippet.id, stdout=old), record(snippet.id, stdout=new))
 
@@ -177,7 +177,7 @@ def test_volatile_text_may_differ(make: Any) -> None:
 def test_another_end_is_the_worst_change(make: Any, old: dict[str, Any], new: dict[str, Any], detail: str) -> None:
     """It is told before any difference of the text."""
     found = agreement.classify(make(), record("a/b", **old), record("a/b", stdout="other\n", **new))
-    assert (found, found.same) == (Change("status changed", detail), False)
+    assert (found, found.same) == (Agreement("status changed", detail), False)
 
 
 def test_error_output_counts_but_for_carets_and_addresses(make: Any) -> None:
@@ -185,17 +185,17 @@ def test_error_output_counts_but_for_carets_and_addresses(make: Any) -> None:
     old = 'Traceback:\n  File "x.py", line 3\n    f(a, b)\n    ^^^^^^^\nValueError: <A object at 0x7f3a2b>\n'
     new = 'Traceback:\n  File "x.py", line 3\n    f(a, b)\n    ~^^^^^^\nValueError: <A object at 0x7f99aa>\n'
 
-    def of(one: str, other: str) -> Change:
+    def of(one: str, other: str) -> Agreement:
         return agreement.classify(make(), record("a/b", stderr=one), record("a/b", stderr=other))
 
-    assert of(old, new) == Change("volatile only", "stderr")
+    assert of(old, new) == Agreement("volatile only", "stderr")
     assert of(old, new.replace("line 3", "line 4")).kind == "text changed"
-    assert of("same\n", "same\n") == Change("identical")
+    assert of("same\n", "same\n") == Agreement("identical")
     both = agreement.classify(
         make(), record("a/b", stdout="x\n", stderr="w\n"), record("a/b", stdout="y\n", stderr="v\n")
     )
-    assert both == Change("text changed", 'line 1: "x" -> "y"')
-    assert of("", "Warning: x\n") == Change("text changed", 'stderr: line 1: "" -> "Warning: x"')
+    assert both == Agreement("text changed", 'line 1: "x" -> "y"')
+    assert of("", "Warning: x\n") == Agreement("text changed", 'stderr: line 1: "" -> "Warning: x"')
 
 
 def test_a_difference_beyond_tolerance_hides_no_other(make: Any) -> None:
@@ -207,7 +207,7 @@ def test_a_difference_beyond_tolerance_hides_no_other(make: Any) -> None:
 def test_the_classes_are_ordered_worst_first() -> None:
     """As a reviewer reads them; only the last three say the same."""
     kinds = typing.get_args(agreement.ChangeKind)
-    assert [kind for kind in kinds if Change(kind).same] == list(kinds[3:])
+    assert [kind for kind in kinds if Agreement(kind).same] == list(kinds[3:])
 
 
 @pytest.mark.parametrize(
@@ -241,4 +241,4 @@ CONDITIONS = {
 def test_the_text_is_compared_whatever_the_conditions(make: Any, before: Conditions, after: Conditions) -> None:
     """A power state explains a number; it is no difference of the text."""
     old, new = record("a/b", conditions=before), record("a/b", conditions=after)
-    assert agreement.classify(make(), old, new) == Change("identical")
+    assert agreement.classify(make(), old, new) == Agreement("identical")

@@ -192,5 +192,5 @@ def test_a_handbook_can_be_read_in_part(tmp_path: Path) -> None:
     """Only some hosts, or all but the reader's own."""
     book = make_handbook(tmp_path, {"a/b": script(BODY)}, [make_host("epyc"), make_host("local"), make_host("zen")])
     assert book.catalogue().labels() == ("epyc", "zen", "local")
-    assert catalogue.read(book.book, local=False).labels() == ("epyc", "zen")
-    assert catalogue.read(book.book, labels=["zen"]).labels() == ("zen",)
+    assert catalogue.read_handbook(book.book, local=False).labels() == ("epyc", "zen")
+    assert catalogue.read_handbook(book.book, labels=["zen"]).labels() == ("zen",)

@@ -216,9 +216,9 @@ def test_a_full_disk_leaves_whole_records(project: Project, monkeypatch: pytest.
     path = project.root.parent / "b.tar.gz"
     items = [made(project, stdout="in\n"), made(project, "demo/two", stdout="gain 3.0x\n")]
     path.write_bytes(packed(*items))
-    came = bundle_import.read(project.book, path, privacy.Identity())
-    cat = catalogue.read(project.book)
-    steps = bundle_import.settle(came, cat, accept_failure=False, write=True)
+    came = bundle_import.open_bundle(project.book, path, privacy.Identity())
+    cat = catalogue.read_handbook(project.book)
+    steps = bundle_import.import_records(came, cat, accept_failure=False, write=True)
     assert next(steps).kind == "changed"
 
     def full(*_: object, **__: object) -> int:

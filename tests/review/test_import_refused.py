@@ -129,9 +129,9 @@ def test_names_of_this_machine(project: Project) -> None:
     """Who carries his own captures has the same name on both sides; it is looked for here as well."""
     path = project.root.parent / "b.tar.gz"
     path.write_bytes(packed(made(project, stdout="hello marguerite\n")))
-    assert bundle_import.read(project.book, path, privacy.Identity()).records
+    assert bundle_import.open_bundle(project.book, path, privacy.Identity()).records
     with pytest.raises(CaptureError, match="holds the node or user name of this machine") as error:
-        bundle_import.read(project.book, path, privacy.Identity(("marguerite",)))
+        bundle_import.open_bundle(project.book, path, privacy.Identity(("marguerite",)))
     assert error.value.exit_code == 3
 
 
@@ -144,6 +144,6 @@ def test_any_file_is_refused_in_words(tmp_path_factory: pytest.TempPathFactory, 
     texts = {"host": store.host_text(HOST), key: text.encode("utf-8", "replace").decode()}
     (root / "b.tar.gz").write_bytes(bundle.pack(LABEL, texts))
     with pytest.raises(CaptureError) as error:
-        bundle_import.read(store.Handbook(root), root / "b.tar.gz", privacy.Identity())
+        bundle_import.open_bundle(store.Handbook(root), root / "b.tar.gz", privacy.Identity())
     assert all(str(problem).startswith("b.tar.gz: docs/captures/h200/") for problem in error.value.problems)
     assert [path.name for path in root.iterdir()] == ["b.tar.gz"]

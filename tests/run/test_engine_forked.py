@@ -22,7 +22,7 @@ from capture.host.probe.interpreter import read_interpreter
 from capture.host.probe.torch_probe import TorchRequest, probe_torch
 from capture.run import record_assembly
 from capture.run.engine import forked, fresh
-from capture.run.engine.contract import Outcome, Request
+from capture.run.engine.contract import ExecutionOutcome, ExecutionRequest
 from capture.run.engine.selection import Engines
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here, and so no such engine")
@@ -43,13 +43,13 @@ def server() -> Iterator[forked.Server]:
     running.close()
 
 
-def asked(root: Path, code: str, memory: int = PLENTY, **options: Any) -> Request:
+def asked(root: Path, code: str, memory: int = PLENTY, **options: Any) -> ExecutionRequest:
     """Return the request for code as a snippet that uses torch."""
     known = prepared(root, memory=memory, interpreter=read_interpreter(python(), (), ()))
     return record_assembly.request(known, written(root, code, dependencies=["torch>=2.2"], **options))
 
 
-def seen(found: Outcome) -> tuple[Any, ...]:
+def seen(found: ExecutionOutcome) -> tuple[Any, ...]:
     """Return what a record would be made of, without the random names of the folders."""
 
     def plain(data: bytes) -> bytes:
@@ -184,7 +184,7 @@ def test_many_at_once(server: forked.Server, tmp_path: Path) -> None:
 
 def engines(
     root: Path, code: str, choice: Any = "auto", interpreter: str = "", **options: Any
-) -> tuple[Engines, Any, Request, list[str]]:
+) -> tuple[Engines, Any, ExecutionRequest, list[str]]:
     """Return engines, a snippet, its request, and the list that gets what is told."""
     snippet = written(root, code, **{"dependencies": ["torch>=2.2"], **options})
     told: list[str] = []

@@ -23,7 +23,7 @@ from capture.host.probe import cpu_conditions, quietness
 from capture.host.probe.quietness import CpuCounters
 from capture.record.record import Runs
 from capture.run import measure, runner
-from capture.run.engine.contract import CapturedStream, Outcome, Request
+from capture.run.engine.contract import CapturedStream, ExecutionOutcome, ExecutionRequest
 from capture.run.plan import RunStep
 from capture.run.runner import Options, RunResult
 from capture.site.card import result
@@ -39,10 +39,10 @@ def quiet(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(quietness, "read_counters", lambda: QUIET)
 
 
-def printed(text: str, code: int = 0) -> Outcome:
+def printed(text: str, code: int = 0) -> ExecutionOutcome:
     """Return an execution that printed a text."""
     stream, empty = CapturedStream(text.encode(), b"", len(text)), CapturedStream(b"", b"", 0)
-    return Outcome(code, None, stream, empty, "", 0, 0.5, 0.5, 0, "/x/work", "/x/home", "/x")
+    return ExecutionOutcome(code, None, stream, empty, "", 0, 0.5, 0.5, 0, "/x/work", "/x/home", "/x")
 
 
 def take(
@@ -52,7 +52,7 @@ def take(
     outcomes = [printed(f"slowdown {value}x\n") for value in values]
     left = iter(outcomes)
 
-    def execute(request: Request, stop: threading.Event) -> Outcome:
+    def execute(request: ExecutionRequest, stop: threading.Event) -> ExecutionOutcome:
         return next(left)
 
     monkeypatch.setattr(measure.fresh, "execute", execute)

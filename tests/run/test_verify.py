@@ -17,7 +17,7 @@ from harness.verifications import CONFIG, LABEL, captured, copy_of, edit, moods,
 
 from capture import store
 from capture.record import verification
-from capture.record.verification import Result
+from capture.record.verification import Reproduction
 
 TOKEN = "hf_" + "Q" * 34
 
@@ -66,7 +66,7 @@ def test_one_json_document(project: Project) -> None:
         0, LABEL, ["demo/plain", "other/number"],
     )  # fmt: skip
     (plain, _) = found.results
-    assert plain == Result(
+    assert plain == Reproduction(
         "demo/plain", LABEL, project.record("demo/plain", LABEL).content_sha256, "reproduced", "identical", ""
     )
     assert found.environment.python == project.record("demo/plain", LABEL).environment.python

@@ -12,7 +12,7 @@ from harness.project import Project, bare_interpreter
 from harness.verifications import LABEL, captured, copy_of, edit, moods, results, verify
 
 from capture.record import verification
-from capture.record.verification import Result
+from capture.record.verification import Reproduction
 
 
 @pytest.fixture(scope="module")
@@ -91,7 +91,7 @@ def test_what_is_skipped(project: Project, options: dict[str, Any], changes: dic
     project.keep(record("demo/special", LABEL, **{"torch": None, "stdout": "", **changes}))
     code, found = results(project)
     assert code == 0
-    assert found.pop("demo/special") == Result(
+    assert found.pop("demo/special") == Reproduction(
         "demo/special", LABEL, project.record("demo/special", LABEL).content_sha256, "skipped", None, reason
     )
     assert {item.outcome for item in found.values()} == {"reproduced"}

@@ -32,7 +32,9 @@ def build(folder, records, snippets=None, hosts=HOSTS, **options):
     """Return the card of the first snippet."""
     snippets = snippets or {"x/speed": SPEED}
     handbook = make_handbook(folder, snippets, hosts, records, default_host="epyc")
-    known = site.of(handbook.catalogue(), Settings(default_host="epyc", repository="https://example.org/r/"))
+    known = site.from_catalogue(
+        handbook.catalogue(), Settings(default_host="epyc", repository="https://example.org/r/")
+    )
     options = {"body": next(iter(snippets)), **options}
     asked = request.parse_fence(options.pop("body"), options, known.catalogue)
     return card.card(known, asked, Links(known.settings, "../", "docs/page.md"), "capture-x-speed"), known, asked

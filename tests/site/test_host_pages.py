@@ -184,7 +184,7 @@ def test_a_slip_in_a_tables_name_is_named(tmp_path: Path, table: str, message: s
 def test_the_page_passes_the_check_of_pages(tmp_path: Path) -> None:
     """Its Markdown is rendered by the site's own extensions, with no problem."""
     made = book(tmp_path)
-    known = site.of(page_check.without_local(made.catalogue()), site.Settings(default_host="zen"))
+    known = site.from_catalogue(page_check.without_local(made.catalogue()), site.Settings(default_host="zen"))
     text = host_page.page_markdown(known, "h200", listed=False)
     html, problems = made.page(text, f"docs/{host_page.page_path('h200')}")
     assert problems == []

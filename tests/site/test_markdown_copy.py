@@ -20,8 +20,10 @@ def copied(folder: Path, text: str, path: str = "docs/a/page.md", snippet: str =
     """Return the copy of a page in a small handbook."""
     parts = {"snippets": {"x/speed": snippet}, "hosts": HOSTS, "records": RECORDS} | changes
     book = make_handbook(folder, **parts)  # type: ignore[arg-type]
-    known = site.of(book.catalogue(), site.Settings(default_host="epyc"))
-    return markdown_copy.copy(page_in_progress.Visit(known, page_in_progress.Page(path, text, "../../")), text)
+    known = site.from_catalogue(book.catalogue(), site.Settings(default_host="epyc"))
+    return markdown_copy.page_copy(
+        page_in_progress.PageInProgress(known, page_in_progress.PageSource(path, text, "../../")), text
+    )
 
 
 def test_a_card_is_its_source_and_every_host_with_its_badge(tmp_path: Path) -> None:

@@ -62,7 +62,7 @@ def test_a_pattern_that_fits_no_page_ends_the_build(tmp_path: Path) -> None:
 
 def test_a_page_in_the_place_of_a_notebook_is_named(tmp_path: Path) -> None:
     """Neither takes the place of the other unsaid."""
-    known = site.of(make(tmp_path).catalogue(), site.Settings(notebooks=("a/*.md",)))
+    known = site.from_catalogue(make(tmp_path).catalogue(), site.Settings(notebooks=("a/*.md",)))
     lessons, problems = notebook_pages.chosen_lessons(known, ["a/index.md", "a/b.md", "a/notebook.md"])
     assert lessons == ["a/b.md", "a/notebook.md"]
     assert [str(problem) for problem in problems] == [
@@ -74,13 +74,13 @@ def test_a_page_in_the_place_of_a_notebook_is_named(tmp_path: Path) -> None:
 def test_a_setting_that_is_no_list_of_pages_is_refused(value: object) -> None:
     """With what to write instead."""
     with pytest.raises(CaptureError, match=r"extra.capture.notebooks must be a list of pages, such as \[instruments"):
-        site.settings({"extra": {"capture": {"notebooks": value}}})
+        site.parse_settings({"extra": {"capture": {"notebooks": value}}})
 
 
 def test_without_the_converter_the_build_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A handbook without notebooks does not need it."""
     monkeypatch.setattr(notebook_pages, "CONVERTER_PACKAGES", ("no-such-converter",))
-    known = site.of(make(tmp_path).catalogue(), site.Settings("epyc"))
+    known = site.from_catalogue(make(tmp_path).catalogue(), site.Settings("epyc"))
     assert notebook_pages.lesson_notebooks(known, {}, None) == []
     with pytest.raises(CaptureError, match=r'needs no-such-converter, .* pip install -e "\.\[site\]"'):
         notebook_pages.lesson_notebooks(known, {"a/lesson.md": LESSON}, None)
@@ -119,7 +119,7 @@ def test_a_page_of_a_notebook_in_a_browser(tmp_path: Path, driver: WebDriver) ->
 
 def test_the_founding_lessons_are_notebooks() -> None:
     """All pages of the two founding chapters, each of their scripts filled or with the reason why not."""
-    known = site.load(BOOK, local=False)
+    known = site.read_site(BOOK, local=False)
     lessons, problems = notebook_pages.chosen_lessons(known, LESSONS)
     assert problems == []
     assert lessons == FOUNDING

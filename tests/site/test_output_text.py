@@ -66,10 +66,15 @@ def test_one_endless_line_is_cut_too():
 
 def test_words():
     """Dates, counts and lists read as English on every machine."""
-    assert output_text.day("2026-11-09") == "9 Nov 2026"
-    assert output_text.day("2026-13-09") == "2026-13-09"
+    assert output_text.written_day("2026-11-09") == "9 Nov 2026"
+    assert output_text.written_day("2026-13-09") == "2026-13-09"
     assert [plural(1, "line"), plural(2500, "line")] == ["1 line", "2,500 lines"]
-    assert [output_text.listed([]), output_text.listed("a"), output_text.listed("ab"), output_text.listed("abc")] == [
+    assert [
+        output_text.joined_with_and([]),
+        output_text.joined_with_and("a"),
+        output_text.joined_with_and("ab"),
+        output_text.joined_with_and("abc"),
+    ] == [
         "",
         "a",
         "a and b",

@@ -148,7 +148,7 @@ def test_a_faulty_site_config_is_named_at_its_line(tmp_path, text, message):
 def test_faulty_settings_are_named(table, message):
     """A misspelt setting would be ignored for ever."""
     with pytest.raises(CaptureError, match=message.replace("?", r"\?")):
-        site.settings({"extra": {"capture": table}})
+        site.parse_settings({"extra": {"capture": table}})
 
 
 def test_plain_markdown_reads_the_handbook_again_only_when_a_file_changed(tmp_path, monkeypatch):
@@ -156,7 +156,7 @@ def test_plain_markdown_reads_the_handbook_again_only_when_a_file_changed(tmp_pa
     book = make_handbook(tmp_path, {"x/speed": SPEED}, records=[record("x/speed", stdout="ratio 7.3x\n")])
     monkeypatch.chdir(tmp_path)
     reads = []
-    real = catalogue.read
+    real = catalogue.read_handbook
     monkeypatch.setattr(catalogue, "read", lambda *a, **k: reads.append(1) or real(*a, **k))
     objects = [markdown.Markdown() for _ in range(4)]
     first = page_in_progress.page_of(objects[0])
@@ -178,8 +178,8 @@ def test_plain_markdown_reads_the_handbook_again_only_when_a_file_changed(tmp_pa
 def test_a_reading_without_local(tmp_path, monkeypatch):
     """Published builds see no record of this machine; the default host is never it."""
     book = make_handbook(tmp_path, {"x/speed": SPEED}, [host("local")], [record("x/speed", "local")])
-    assert site.load(book.book, local=False).order == ()
-    known = site.load(book.book)
+    assert site.read_site(book.book, local=False).order == ()
+    known = site.read_site(book.book)
     assert known.order == ("local",)
     assert known.default_host is None
     for value, expected in (("1", True), ("0", False), ("", False)):

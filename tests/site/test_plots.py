@@ -10,7 +10,7 @@ from harness.handbooks import REPOSITORY, STALE, Handbook, record
 from harness.plots import BARS, LANES, STEPS, fence, make, rows, texts
 
 from capture.site.markdown import page_check, page_in_progress
-from capture.site.model.site import of, settings
+from capture.site.model.site import from_catalogue, parse_settings
 from capture.site.page import markdown_copy
 from capture.site.plot import plot_spec
 
@@ -184,9 +184,9 @@ def test_a_copy_in_markdown_has_the_table(book: Handbook) -> None:
     """Those who read no HTML get the numbers with their hosts and builds."""
     text = fence(BARS)
     here = page_in_progress.enter(
-        of(book.catalogue(), settings({})), page_in_progress.Page("docs/index.md", text, "./")
+        from_catalogue(book.catalogue(), parse_settings({})), page_in_progress.PageSource("docs/index.md", text, "./")
     )
-    copy = markdown_copy.copy(here, text)
+    copy = markdown_copy.page_copy(here, text)
     page_in_progress.leave("")
     assert "**Low & high**" in copy
     assert "Zen](" in copy

@@ -20,7 +20,7 @@ def test_nearness_goes_by_kind_then_machine_then_software(tmp_path):
     records = [record("x/all", "epyc"), record("x/all", "old", torch="2.2.0"), record("x/all", "arm"),
                record("x/all", "h200"), record("x/all", "a100")]  # fmt: skip
     made = make_handbook(tmp_path, {"x/all": SNIPPET}, hosts, records)
-    known = site.of(made.catalogue(), site.Settings(default_host="epyc"))
+    known = site.from_catalogue(made.catalogue(), site.Settings(default_host="epyc"))
     assert known.order == ("epyc", "a100", "arm", "h200", "old")
     torch = similar_hosts.torch_releases(known)
     assert similar_hosts.nearest_hosts(known, "epyc", torch) == ["old", "arm", "a100", "h200"]
@@ -32,7 +32,7 @@ def test_many_hosts_cost_little(tmp_path, monkeypatch):
     """Each host's records are looked through once, however many hosts there are to compare it with."""
     hosts = [host(f"h{number}", f"H {number}") for number in range(30)]
     made = make_handbook(tmp_path, {"x/all": SNIPPET}, hosts, [record("x/all", item.label) for item in hosts])
-    known = site.of(made.catalogue(), site.Settings())
+    known = site.from_catalogue(made.catalogue(), site.Settings())
     asked, newest = [], Catalogue.newest
     monkeypatch.setattr(Catalogue, "newest", lambda self, label: asked.append(label) or newest(self, label))
     assert '"label"' in html.unescape(similar_hosts.hosts_element(known))
@@ -44,11 +44,11 @@ def test_a_page_is_told_every_host(tmp_path):
     hosts = [host("epyc", "<b> \"EPYC\" & 'co'"), host("h200", "H200", "cuda")]
     records = [record("x/all", "epyc"), record("x/all", "h200")]
     made = make_handbook(tmp_path / "two", {"x/all": SNIPPET}, hosts, records)
-    text = similar_hosts.hosts_element(site.of(made.catalogue(), site.Settings()))
+    text = similar_hosts.hosts_element(site.from_catalogue(made.catalogue(), site.Settings()))
     found = re.fullmatch(r'<div id="capture-hosts" hidden data-hosts="([^"<>]*)"></div>', text)
     assert json.loads(html.unescape(found[1])) == [
         {"label": "epyc", "title": "<b> \"EPYC\" & 'co'", "near": [1]},
         {"label": "h200", "title": "H200", "near": [0]},
     ]
     alone = make_handbook(tmp_path / "one", {"x/all": SNIPPET}, hosts[:1], records[:1])
-    assert similar_hosts.hosts_element(site.of(alone.catalogue(), site.Settings())) == ""
+    assert similar_hosts.hosts_element(site.from_catalogue(alone.catalogue(), site.Settings())) == ""

@@ -136,7 +136,7 @@ def test_a_new_file_is_read(book: Handbook) -> None:
     settings = {"extra": {"capture": {"default_host": "epyc", "verification": "verified.json"}}}
     for day in ("2026-11-30", "2026-12-01"):
         book.write("verified.json", verification.text(verified(result(stored(book)), date=day)))
-        known = site.load(book.book, settings)
+        known = site.read_site(book.book, settings)
         assert known.verification is not None and known.verification.date == day
 
 

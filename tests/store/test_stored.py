@@ -82,7 +82,7 @@ def test_all_that_existed_then_is_there() -> None:
 
 def test_the_check_accepts_them() -> None:
     """As part of a handbook of today, with no fault in any file."""
-    cat = catalogue.read(store.Handbook(FIRST))
+    cat = catalogue.read_handbook(store.Handbook(FIRST))
     assert cat.problems == () and len(cat.records) == len(RECORDS)
     assert rules.check_record_files(cat) == []
     assert [problem for label in cat.hosts for problem in rules.check_host_file(cat, label)] == []

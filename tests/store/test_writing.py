@@ -226,7 +226,7 @@ def test_damaged_files_are_problems_and_the_rest_is_read(book: store.Handbook) -
     misplaced.parent.mkdir()
     misplaced.write_bytes(book.record_path("epyc", "a/good").read_bytes())
     store.write_record(book, record("a/b", "h200"))
-    found = catalogue.read(book)
+    found = catalogue.read_handbook(book)
     assert list(found.records) == [("epyc", "a/good")]
     assert sorted((problem.path, problem.rule) for problem in found.problems) == [
         ("docs/captures/epyc/a/b.yaml", "shape"), ("docs/captures/epyc/c/d.yaml", "path"),

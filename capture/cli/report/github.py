@@ -9,7 +9,7 @@ from typing import Literal
 from capture.errors import Problem
 
 _Level = Literal["error", "notice"]
-SHOWN = 10  # annotations of a level that GitHub keeps of one step; the rest is only in its log
+MOST_MARKED = 10  # annotations of a level that GitHub keeps of one step; the rest is only in its log
 
 
 def annotation(problem: Problem, level: _Level, prefix: str = "") -> str:

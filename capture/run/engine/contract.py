@@ -22,7 +22,7 @@ Stopped = Literal["timeout", "output_limit", "out_of_memory", "interrupted"]
 
 
 @dataclass(frozen=True)
-class Request:
+class ExecutionRequest:
     """One execution of one snippet.
 
     `files` maps names in the working folder to what is copied there; `script` is one of them. `timeout` is in
@@ -52,7 +52,7 @@ class CapturedStream:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class ExecutionOutcome:
     """How one execution ended. `code` is negative where a signal ended it, as subprocess reports it.
 
     `folders` are the private folders it ran in, whose paths must not be stored: work, home and temporary.
@@ -85,10 +85,10 @@ class Process(Protocol):
 
 
 # Starts the script of a request in its working folder, with an environment and files for stdout and stderr.
-Start = Callable[[Request, Path, dict[str, str], IO[bytes], IO[bytes]], Process]
+Start = Callable[[ExecutionRequest, Path, dict[str, str], IO[bytes], IO[bytes]], Process]
 
 
-def status(outcome: Outcome, expected: int) -> Status:
+def status(outcome: ExecutionOutcome, expected: int) -> Status:
     """Name the way an execution ended; `expected` is the exit code that the snippet declares."""
     if outcome.stopped == "interrupted":
         raise AssertionError("an interrupted execution has no result")

@@ -18,7 +18,7 @@ from typing import IO, Any
 
 from capture.host import child_environment
 from capture.run.engine import fresh
-from capture.run.engine.contract import Outcome, Request
+from capture.run.engine.contract import ExecutionOutcome, ExecutionRequest
 from capture.snippet.snippet import Snippet
 
 SERVER = Path(__file__).with_name("fork_server.py")
@@ -128,10 +128,10 @@ class Server:
             raise ServerLost(self.lost)
         return child
 
-    def execute(self, request: Request, stop: threading.Event) -> Outcome:
+    def execute(self, request: ExecutionRequest, stop: threading.Event) -> ExecutionOutcome:
         """Execute once, as `fresh.execute` does; raises ServerLost when the server is lost meanwhile."""
 
-        def start(asked: Request, work: Path, env: dict[str, str], out: IO[bytes], err: IO[bytes]) -> Child:
+        def start(asked: ExecutionRequest, work: Path, env: dict[str, str], out: IO[bytes], err: IO[bytes]) -> Child:
             message = {
                 "id": uuid.uuid4().hex, "script": str(work / asked.script), "work": str(work), "env": env,
                 "stdin": os.devnull, "stdout": out.name, "stderr": err.name,

@@ -19,7 +19,15 @@ import psutil
 from capture.errors import CaptureError, HostBroken
 from capture.host import child_environment
 from capture.run.engine import process_family, streams
-from capture.run.engine.contract import OUTPUT_LIMIT, Outcome, Process, Request, Start, Stopped, is_crash
+from capture.run.engine.contract import (
+    OUTPUT_LIMIT,
+    ExecutionOutcome,
+    ExecutionRequest,
+    Process,
+    Start,
+    Stopped,
+    is_crash,
+)
 
 POLL = 0.02  # seconds between looks at the clock and the sizes
 SAMPLE = 0.1  # seconds between looks at memory, which costs more
@@ -27,7 +35,7 @@ ABANDONED = 2 * 3600.0  # seconds; a snippet's limit is at most an hour
 SAMPLE_SHARE = 0.05  # of the time, at most, is spent on them
 
 
-def execute(request: Request, stop: threading.Event, begin: Start | None = None) -> Outcome:
+def execute(request: ExecutionRequest, stop: threading.Event, begin: Start | None = None) -> ExecutionOutcome:
     """Execute once and return how it ended; nothing of it runs afterwards and its folders are gone.
 
     `stop` ends it early, `begin` starts the script in another way than by a new interpreter. Raises HostBroken when
@@ -47,7 +55,7 @@ def execute(request: Request, stop: threading.Event, begin: Start | None = None)
         remove(root)
 
 
-def _folders_for(root: Path, request: Request) -> tuple[Path, Path, Path]:
+def _folders_for(root: Path, request: ExecutionRequest) -> tuple[Path, Path, Path]:
     """Make the working folder, with copies of the request's files, a home and a temporary folder, and return them."""
     work, home, temporary = root / "work", root / "home", root / "tmp"
     for folder in (work, home, temporary):
@@ -58,7 +66,7 @@ def _folders_for(root: Path, request: Request) -> tuple[Path, Path, Path]:
     return work, home, temporary
 
 
-def _execute_in(root: Path, request: Request, stop: threading.Event, begin: Start) -> Outcome:
+def _execute_in(root: Path, request: ExecutionRequest, stop: threading.Event, begin: Start) -> ExecutionOutcome:
     """Execute in a folder that holds the working folder, a home, a temporary folder and the captured streams."""
     work, home, temporary = _folders_for(root, request)
     mark = process_family.new_mark()
@@ -94,14 +102,16 @@ def _execute_in(root: Path, request: Request, stop: threading.Event, begin: Star
         stderr, diagnostics = streams.read_stream(err), ""
         if stopped == "timeout" or (not stopped and is_crash(code)):
             stderr, diagnostics = streams.split_report(err, at_limit)
-        return Outcome(
+        return ExecutionOutcome(
             code=code, stopped=stopped, stdout=streams.read_stream(out), stderr=stderr, diagnostics=diagnostics,
             left_processes=0 if stopped else left, seconds=seconds, cpu_seconds=watcher.cpu, peak_memory=watcher.peak,
             work=str(work), home=str(home), temporary=str(root),
         )  # fmt: skip
 
 
-def start(request: Request, work: Path, env: dict[str, str], out: IO[bytes], err: IO[bytes]) -> subprocess.Popen[bytes]:
+def start(
+    request: ExecutionRequest, work: Path, env: dict[str, str], out: IO[bytes], err: IO[bytes]
+) -> subprocess.Popen[bytes]:
     """Start the interpreter with the script; raises HostBroken when it cannot be."""
     # faulthandler reports where each thread stands when a time limit ends the process with SIGABRT.
     command = [request.python, "-X", "faulthandler", str(work / request.script)]
@@ -125,7 +135,7 @@ class Watcher:
         process: Process,
         family: process_family.Family,
         captured: tuple[IO[bytes], IO[bytes]],
-        request: Request,
+        request: ExecutionRequest,
         stop: threading.Event,
         started: float,
     ) -> None:

@@ -14,7 +14,7 @@ from capture.host.probe import torch_probe
 from capture.host.probe.torch_probe import TorchFacts, TorchRequest
 from capture.host.probe.torch_script_questions import without_paths
 from capture.run.engine import forked, fresh
-from capture.run.engine.contract import Outcome, Request
+from capture.run.engine.contract import ExecutionOutcome, ExecutionRequest
 from capture.snippet.snippet import Snippet
 
 Choice = Literal["auto", "fresh", "forked"]
@@ -68,7 +68,7 @@ class Engines:
                 self.give_up(str(error))
         return torch_probe.probe_torch(python, request)
 
-    def execute(self, snippet: Snippet, request: Request, stop: threading.Event) -> Outcome:
+    def execute(self, snippet: Snippet, request: ExecutionRequest, stop: threading.Event) -> ExecutionOutcome:
         """Execute once. A server that is lost costs the execution that it ran nothing but a repetition."""
         if not self.lost and snippet.id in self.snippets and not self.fresh_because(snippet.id):
             try:

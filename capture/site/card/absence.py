@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from capture.host.host import LOCAL
 from capture.record.state import State, gate_words
 from capture.site.model.card_view import Absence
-from capture.site.model.output_text import listed, named
+from capture.site.model.output_text import joined_host_titles, joined_with_and
 from capture.site.model.site import Site
 from capture.snippet.snippet import Snippet, unmet_gates
 
@@ -36,7 +36,7 @@ def on_host(site: Site, snippet: Snippet, label: str, state: State) -> Absence:
     where = site.titles[label]
     if state.kind == "gate unmet":
         return Absence(
-            headline=f"Not captured on {where}: {listed(state.reasons)}.",
+            headline=f"Not captured on {where}: {joined_with_and(state.reasons)}.",
             reasons=_gate_answers(site, snippet, label),
             advice=f"On a host that {_needed_of_a_host(snippet)}:",
             command=run_command(snippet),
@@ -52,7 +52,7 @@ def nowhere(site: Site, snippet: Snippet) -> Absence:
         return Absence("Not captured yet: no host has captured here.", (), "On your machine:", run_command(snippet))
     reasons = _gate_answers(site, snippet, *unmet)
     if len(unmet) == len(states):
-        lacking = listed(dict.fromkeys(words for label in unmet for words in states[label].reasons))
+        lacking = joined_with_and(dict.fromkeys(words for label in unmet for words in states[label].reasons))
         headline = f"Not captured on any host here: {lacking}."
         return Absence(headline, reasons, f"On a host that {_needed_of_a_host(snippet)}:", run_command(snippet))
     able = next(label for label in states if label not in unmet)
@@ -68,7 +68,7 @@ def _gate_answers(site: Site, snippet: Snippet, *labels: str) -> tuple[str, ...]
         gates = site.gates[label]
         for gate in unmet_gates(snippet, gates):
             said.setdefault(_gate_answer(gate, gates), []).append(site.titles[label])
-    return tuple(f"{words} on {named(names)}" for words, names in said.items())
+    return tuple(f"{words} on {joined_host_titles(names)}" for words, names in said.items())
 
 
 def _gate_answer(gate: str, gates: Mapping[str, bool]) -> str:
@@ -84,4 +84,4 @@ def _gate_answer(gate: str, gates: Mapping[str, bool]) -> str:
 def _needed_of_a_host(snippet: Snippet) -> str:
     """Say what a host must have, as `has cuda` or `has no rocm`."""
     asks = [gate_words(gate) for gate in snippet.needs]
-    return listed(ask.replace("needs a host without", "has no").replace("needs", "has") for ask in asks)
+    return joined_with_and(ask.replace("needs a host without", "has no").replace("needs", "has") for ask in asks)

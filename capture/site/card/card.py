@@ -9,19 +9,19 @@ from capture.record.record import Record
 from capture.record.state import gate_words
 from capture.site.card import absence
 from capture.site.card.result import judgements, result
-from capture.site.model.card_view import Card, Panel, Source
+from capture.site.model.card_view import CardView, Panel, Source
 from capture.site.model.links import Links
-from capture.site.model.request import Request
+from capture.site.model.request import FenceRequest
 from capture.site.model.site import Site
 from capture.snippet.snippet import Snippet
 
 
-def card(site: Site, request: Request, links: Links, uid: str, indexed: bool = True) -> Card:
+def card(site: Site, request: FenceRequest, links: Links, uid: str, indexed: bool = True) -> CardView:
     """Return the view model; `indexed` is false for a second use on a page, whose text search knows already."""
     snippet = request.snippet
     has_source, has_output = request.show != "output", request.show != "source"
     records = site.catalogue.of_snippet(snippet.id)
-    return Card(
+    return CardView(
         uid=uid,
         label=_landmark_name(snippet, uid),
         snippet=snippet.id,
@@ -72,7 +72,7 @@ def _shown_source(snippet: Snippet, lines: tuple[int, int] | None) -> Source:
     return Source("\n".join(rows[first - 1 : last]), first)
 
 
-def _panels(site: Site, request: Request, links: Links, uid: str, indexed: bool) -> tuple[Panel, ...]:
+def _panels(site: Site, request: FenceRequest, links: Links, uid: str, indexed: bool) -> tuple[Panel, ...]:
     """Return a panel for each host: the chosen one first, results before absences, this machine last."""
     snippet, records = request.snippet, site.catalogue.records
     rank = {label: number for number, label in enumerate(site.order)}
@@ -112,7 +112,7 @@ def _compared_output(item: Record) -> str:
     return f"{item.status}\0{item.stdout}\0{item.stderr}"
 
 
-def broken_promise(site: Site, request: Request) -> str:
+def broken_promise(site: Site, request: FenceRequest) -> str:
     """Say which promise of a page no record keeps, or return nothing.
 
     A page may show a snippet that no host here can run; it may not show one that nobody has run.

@@ -9,9 +9,9 @@ from capture.record import claims, record
 from capture.record.record import Record
 from capture.record.state import State
 from capture.site.model import reproduced
-from capture.site.model.card_view import Badge, Fact, Failure, Gate, Rerun, Result, Verdict
+from capture.site.model.card_view import Badge, Fact, Failure, Gate, Rerun, ResultView, Verdict
 from capture.site.model.links import Links
-from capture.site.model.output_text import bounded_stream, day, named
+from capture.site.model.output_text import bounded_stream, joined_host_titles, written_day
 from capture.site.model.site import Site
 from capture.snippet.snippet import Snippet
 from capture.store.catalogue import unjudged
@@ -36,14 +36,14 @@ _CLAIM_MARKS: dict[str, tuple[str, str]] = {
 
 def result(
     site: Site, snippet: Snippet, item: Record, links: Links, judged: JudgementsByHost, same_as: str, searchable: bool
-) -> Result:
+) -> ResultView:
     """Return all that a panel shows of a record.
 
     `same_as` names a host whose output is the same; `searchable` says whether this output goes to the search index.
     """
     known = site.states[item.host, snippet.id]
     again = reproduced.rerun_of(site.verification, item)
-    return Result(
+    return ResultView(
         badge=_badge(snippet, item, known, same_as, again),
         failure=_failure(item),
         note=f"ends with exit code {item.exit_code}, as it should" if item.status == "ok" and item.exit_code else "",
@@ -79,7 +79,7 @@ def _badge(snippet: Snippet, item: Record, known: State, same_as: str, again: Re
         gates=tuple(_badge_gates(snippet, environment.gates)),
         threads=threads,
         date=item.captured,
-        day=day(item.captured),
+        day=written_day(item.captured),
         runs=runs(item),
         busy=bool(item.conditions and item.conditions.busy),
         same_as=same_as,
@@ -158,7 +158,7 @@ def _verdicts(site: Site, snippet: Snippet, item: Record, judged: JudgementsByHo
             names = [site.titles[one.host] for one in others if one.verdict == verdict]
             also = "also " if verdict == here.verdict else ""
             many = verdict == "holds" and len(names) > _NAMED_HOSTS  # where it fails is always said in full
-            who = f"{len(names)} other hosts" if many else named(names)
+            who = f"{len(names)} other hosts" if many else joined_host_titles(names)
             more += [f"{also}{verdict} on {who}"] if names else []
         kind, mark = _CLAIM_MARKS[here.verdict]
         rows.append(Verdict(kind, mark, claim.says, "; ".join(more)))

@@ -9,7 +9,7 @@ from typing import Any
 from capture.errors import CaptureError
 from capture.site.card import card
 from capture.site.markdown import page_in_progress
-from capture.site.markdown.page_in_progress import LOG, Visit
+from capture.site.markdown.page_in_progress import LOG, PageInProgress
 from capture.site.model import request, templates
 
 # Names, constants, blanks and prefixes of strings have the colour of all code; marks of these would be a third of a
@@ -25,7 +25,7 @@ def validator(_language: str, inputs: Mapping[str, str], options: dict[str, Any]
 
 def formatter(source: str, _language: str, _class: str, options: dict[str, Any], md: Any, **_: Any) -> str:
     """Return the card of the snippet whose id the fence holds, or one that says what is wrong with the fence."""
-    return answer(
+    return fence_html(
         md,
         lambda here: here.fence_line(source, options),
         lambda here, line: _card_html(here, source, options, line, md),
@@ -33,7 +33,9 @@ def formatter(source: str, _language: str, _class: str, options: dict[str, Any],
     )
 
 
-def answer(md: Any, line_of: Callable[[Visit], int], draw: Callable[[Visit, int], str], failure: str) -> str:
+def fence_html(
+    md: Any, line_of: Callable[[PageInProgress], int], draw: Callable[[PageInProgress, int], str], failure: str
+) -> str:
     """Return what a fence draws, or a card that says what is wrong; `failure` begins the words for a fault of ours."""
     try:
         here = page_in_progress.page_of(md)
@@ -50,7 +52,7 @@ def answer(md: Any, line_of: Callable[[Visit], int], draw: Callable[[Visit, int]
         return _error_card(here, line, [f"{failure} ({type(error).__name__}: {error}); report this fault"])
 
 
-def _card_html(here: Visit, body: str, options: Mapping[str, Any], line: int, md: Any) -> str:
+def _card_html(here: PageInProgress, body: str, options: Mapping[str, Any], line: int, md: Any) -> str:
     """Return the card's HTML."""
     asked = request.parse_fence(body, options, here.site.catalogue)
     known = here.targets.setdefault(asked.snippet.id, set())
@@ -76,7 +78,7 @@ def _card_html(here: Visit, body: str, options: Mapping[str, Any], line: int, md
     return html
 
 
-def _error_card(here: Visit, line: int, messages: list[str]) -> str:
+def _error_card(here: PageInProgress, line: int, messages: list[str]) -> str:
     """Note every fault of a fence and return the card that shows them."""
     sign = here.sign()
     for message in messages:

@@ -53,7 +53,7 @@ def fences(text: str, wanted: str = CARD_FENCE) -> tuple[PageFence, ...]:
     for start, end, info in fenced_blocks(lines):
         name, options = parse_fence_opening(info)
         if name == wanted:
-            places.append(PageFence(start + 1, options, inside(lines[start + 1 : end]), end is not None))
+            places.append(PageFence(start + 1, options, fence_body(lines[start + 1 : end]), end is not None))
     return tuple(places)
 
 
@@ -66,7 +66,7 @@ def parse_fence_opening(info: str) -> tuple[str, dict[str, str]]:
     return name.strip(), {match[1]: match[3] if match[2] else match[1] for match in _FENCE_OPTION.finditer(rest)}
 
 
-def inside(lines: list[str]) -> str:
+def fence_body(lines: list[str]) -> str:
     """Return the body without its indentation and quote marks."""
     return "\n".join(line.lstrip("> \t").rstrip() for line in lines).strip()
 

@@ -11,9 +11,9 @@ from capture.record import claims
 from capture.site.card import absence
 from capture.site.card.card import first_uid
 from capture.site.markdown import page_in_progress
-from capture.site.markdown.page_in_progress import LOG, Visit
+from capture.site.markdown.page_in_progress import LOG, PageInProgress
 from capture.site.model import request, templates
-from capture.site.model.output_text import day
+from capture.site.model.output_text import written_day
 from capture.site.model.request import ValueRequest
 from capture.site.model.site import Site
 
@@ -63,33 +63,33 @@ def _captured_value(site: Site, asked: ValueRequest) -> CapturedValue:
         raise CaptureError(f"no record of {snippet.id} on {label}, so no {asked.value}; capture it: {command}{also}")
     printed = claims.value(snippet, asked.value, item)
     environment, state = item.environment, site.states[label, snippet.id]
-    facts = [environment.chip, f"torch {environment.torch}", day(item.captured), str(state)]
+    facts = [environment.chip, f"torch {environment.torch}", written_day(item.captured), str(state)]
     if item.status != "ok":
         facts.append(f"ended with {item.status}")
     return CapturedValue(snippet.id, label, printed.text, f"captured on {'; '.join(facts)}", state.kind)
 
 
-def requested_value(here: Visit, text: str) -> tuple[ValueRequest, CapturedValue]:
+def requested_value(here: PageInProgress, text: str) -> tuple[ValueRequest, CapturedValue]:
     """Return what `ID VALUE[@HOST]` asks for and its value, looked up once a page.
 
     Raises CaptureError where the words are wrong, or the host has no record that holds the value.
     """
     words = " ".join(text.split())
     if words not in here.values:
-        asked = request.inline(words, here.site.catalogue)
+        asked = request.parse_inline_value(words, here.site.catalogue)
         here.values[words] = asked, _captured_value(here.site, asked)
     known: tuple[ValueRequest, CapturedValue] = here.values[words]
     return known
 
 
-def _value_html(here: Visit, text: str) -> str:
+def _value_html(here: PageInProgress, text: str) -> str:
     """Return the value's HTML; raises CaptureError where the host has no record that holds it."""
     asked, captured = requested_value(here, text)
     href = _value_link(here, asked, captured.label) if captured.label else None
     return templates.value(captured.text, href, captured.title, captured.kind)
 
 
-def _value_link(here: Visit, asked: ValueRequest, label: str) -> str | None:
+def _value_link(here: PageInProgress, asked: ValueRequest, label: str) -> str | None:
     """Return the card on this page, or the record."""
     uid = first_uid(asked.snippet)
     on_page = here.targets.get(asked.snippet.id, set())

@@ -27,14 +27,14 @@ def check_pages(cat: Catalogue) -> list[Problem]:
     on every machine. Raises CaptureError where the site's Markdown is not installed or mkdocs.yml is at fault.
     """
     config = store.read_site_config(cat.book)
-    known = site.of(without_local(cat), site.settings(config))
+    known = site.from_catalogue(without_local(cat), site.parse_settings(config))
     fault = site.default_host_problem(cat, known.settings)
     problems, pages = [fault] if fault else [], HandbookPages(cat.book)
     for path in page_paths(cat.book):
         name = cat.book.relative(path)
         text = store.read_text(path, name).removeprefix("\ufeff").replace("\r\n", "\n")
         md, html = markdown_of(config), ""
-        page_in_progress.enter(known, page_in_progress.Page(name, text, "./"), pages=pages)
+        page_in_progress.enter(known, page_in_progress.PageSource(name, text, "./"), pages=pages)
         try:
             html = md.convert(without_front_matter(text))
         finally:

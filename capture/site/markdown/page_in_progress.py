@@ -26,7 +26,7 @@ from capture.site.markdown import fence_positions
 from capture.site.markdown.handbook_pages import HandbookPages
 from capture.site.markdown.highlighted import Highlighted
 from capture.site.model import site
-from capture.site.model.card_view import Card
+from capture.site.model.card_view import CardView
 from capture.site.model.links import Links
 from capture.site.model.site import Site
 from capture.snippet.snippet import Snippet
@@ -39,7 +39,7 @@ _BAD_FENCE = (
 
 
 @dataclass(frozen=True)
-class Page:
+class PageSource:
     """A page's path from the handbook's root, its whole text with front matter, and the site's root seen from it."""
 
     path: str
@@ -47,7 +47,7 @@ class Page:
     base: str | None = None
 
 
-class Visit:
+class PageInProgress:
     """One page while Markdown renders it: its site and links, and what formatters have drawn and complained of so far.
 
     Problems go to `log` at once where it is given, else they wait for `done`; without `draws` plots have no picture.
@@ -56,7 +56,7 @@ class Visit:
     def __init__(
         self,
         known: Site,
-        page: Page | None,
+        page: PageSource | None,
         log: Callable[[Problem], None] | None = None,
         highlighted: Highlighted | None = None,
         pages: HandbookPages | None = None,
@@ -71,7 +71,7 @@ class Visit:
         self.plots = 0
         # What was drawn, by the card's id, the table's name or the value's text, so that a copy of the page need not
         # draw it again.
-        self.cards: dict[str, Card] = {}
+        self.cards: dict[str, CardView] = {}
         self.tables: dict[str, Any] = {}
         self.values: dict[str, Any] = {}
         self.fences = list(fence_positions.fences(page.text)) if page else []
@@ -85,7 +85,7 @@ class Visit:
 
     def fence_line(self, body: str, options: dict[str, Any]) -> int:
         """Return the line of the fence that a formatter was called for, and count it as read; 0 where unknown."""
-        wanted = fence_positions.inside(body.splitlines())
+        wanted = fence_positions.fence_body(body.splitlines())
         for same_options in (True, False):
             for place in self.fences:
                 if place.body == wanted and (not same_options or dict(place.options) == options):
@@ -155,24 +155,24 @@ class _StandalonePage:
     """What is known of the one Markdown object that renders without anybody having entered a page."""
 
     md: weakref.ref[Any]
-    visit: Visit
+    visit: PageInProgress
     footprint: str | None
 
 
-_CURRENT: ContextVar[Visit | _StandalonePage | None] = ContextVar("capture_page", default=None)
+_CURRENT: ContextVar[PageInProgress | _StandalonePage | None] = ContextVar("capture_page", default=None)
 
 
 def enter(
     known: Site,
-    page: Page,
+    page: PageSource,
     highlighted: Highlighted | None = None,
     pages: HandbookPages | None = None,
-) -> Visit:
+) -> PageInProgress:
     """Begin a page; every formatter called until `leave` belongs to it.
 
     `pages`, where given, is shared by the pages of one build, so that tables read the handbook once.
     """
-    visit = Visit(known, page, highlighted=highlighted, pages=pages)
+    visit = PageInProgress(known, page, highlighted=highlighted, pages=pages)
     _CURRENT.set(visit)
     return visit
 
@@ -184,16 +184,16 @@ def leave(rendered: str) -> list[Problem]:
     return visit.done(rendered) if visit else []
 
 
-def current() -> Visit | None:
+def current() -> PageInProgress | None:
     """Return the page that was entered and not left."""
     here = _CURRENT.get()
-    return here if isinstance(here, Visit) else None
+    return here if isinstance(here, PageInProgress) else None
 
 
-def page_of(md: Any) -> Visit:
+def page_of(md: Any) -> PageInProgress:
     """Return the page that a formatter of `md` works for; raises CaptureError where no handbook can be found."""
     here = _CURRENT.get()
-    if isinstance(here, Visit):
+    if isinstance(here, PageInProgress):
         return here
     if here is None or here.md() is not md:
         here = _standalone_page(md, here)
@@ -211,5 +211,7 @@ def _standalone_page(md: Any, last: _StandalonePage | None) -> _StandalonePage:
     if last is not None and footprint is not None and last.footprint == footprint:
         known = last.visit.site
     else:
-        known = site.load(book, local=not site.is_for_publication())
-    return _StandalonePage(weakref.ref(md), Visit(known, None, lambda problem: LOG.warning("%s", problem)), footprint)
+        known = site.read_site(book, local=not site.is_for_publication())
+    return _StandalonePage(
+        weakref.ref(md), PageInProgress(known, None, lambda problem: LOG.warning("%s", problem)), footprint
+    )

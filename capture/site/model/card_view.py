@@ -84,7 +84,7 @@ class Fact:
 
 
 @dataclass(frozen=True)
-class Result:
+class ResultView:
     """What a host has for a snippet."""
 
     badge: Badge
@@ -124,7 +124,7 @@ class Panel:
     tab_id: str
     panel_id: str
     chosen: bool
-    result: Result | None
+    result: ResultView | None
     absence: Absence | None
     about: str | None = None
 
@@ -140,7 +140,7 @@ class Actions:
 
 
 @dataclass(frozen=True)
-class Card:
+class CardView:
     """One snippet on a page. `pinned` means that the author chose the host, so the reader's choice waits."""
 
     uid: str

@@ -69,7 +69,7 @@ def _split_for_search(head: str, cut: str, tail: str, lines: int) -> StreamView:
     return StreamView(head[:end], head[end:], cut, tail, lines)
 
 
-def day(date: str) -> str:
+def written_day(date: str) -> str:
     """Return `29 Nov 2026` for an ISO date, in English on every machine."""
     year, _, rest = date.partition("-")
     month, _, number = rest.partition("-")
@@ -78,7 +78,7 @@ def day(date: str) -> str:
     return date
 
 
-def listed(names: Iterable[str]) -> str:
+def joined_with_and(names: Iterable[str]) -> str:
     """Return `a, b and c`; names with a comma of their own, such as `EPYC, AVX512`, stand in quotes."""
     items = list(names)
     if len(items) > 1:
@@ -86,7 +86,7 @@ def listed(names: Iterable[str]) -> str:
     return f"{', '.join(items[:-1])} and {items[-1]}" if len(items) > 1 else "".join(items)
 
 
-def named(titles: Iterable[str]) -> str:
+def joined_host_titles(titles: Iterable[str]) -> str:
     """Return titles of hosts with commas and `and`; one alone with a comma stands in quotes too, or it reads as two."""
     items = list(titles)
-    return f"“{items[0]}”" if len(items) == 1 and "," in items[0] else listed(items)
+    return f"“{items[0]}”" if len(items) == 1 and "," in items[0] else joined_with_and(items)

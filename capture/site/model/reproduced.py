@@ -9,7 +9,7 @@ from capture.record import verification
 from capture.record.record import Record, content_digest
 from capture.record.verification import Verification
 from capture.site.model.card_view import Rerun
-from capture.site.model.output_text import day
+from capture.site.model.output_text import written_day
 
 _SIZE_LIMIT = 64 * 1024 * 1024  # ten thousand records make some 4 MiB
 
@@ -47,7 +47,8 @@ def rerun_of(verified: Verification | None, item: Record) -> Rerun | None:
     if reproduction.outcome == "skipped":
         return _not_rerun(reproduction.detail)
     here = verified.environment
-    where = f"on {day(verified.date)} with {here.chip}, Python {here.python}, torch {here.torch or 'not importable'}"
+    torch = here.torch or "not importable"
+    where = f"on {written_day(verified.date)} with {here.chip}, Python {here.python}, torch {torch}"
     if reproduction.outcome == "reproduced":
         return Rerun("same", "re-run by CI", f"the same result, {where}")
     return Rerun("differs", "differs when re-run by CI", f"{reproduction.class_}: {reproduction.detail}; {where}")

@@ -17,7 +17,7 @@ _LINE_RANGE = re.compile(r"(\d+)(?:-(\d+))?")
 
 
 @dataclass(frozen=True)
-class Request:
+class FenceRequest:
     """A fence, read: which snippet, which host first, which parts, which lines."""
 
     snippet: Snippet
@@ -35,7 +35,7 @@ class ValueRequest:
     host: str | None
 
 
-def parse_fence(body: str, options: Mapping[str, object], catalogue: Catalogue) -> Request:
+def parse_fence(body: str, options: Mapping[str, object], catalogue: Catalogue) -> FenceRequest:
     """Read a fence; raises CaptureError with every fault found."""
     faults: list[str] = []
     faults += [
@@ -68,10 +68,10 @@ def parse_fence(body: str, options: Mapping[str, object], catalogue: Catalogue) 
             faults += map(str, error.problems)
     if faults:
         raise CaptureError(*faults)
-    return Request(snippet, host, show, lines)
+    return FenceRequest(snippet, host, show, lines)
 
 
-def inline(text: str, catalogue: Catalogue) -> ValueRequest:
+def parse_inline_value(text: str, catalogue: Catalogue) -> ValueRequest:
     """Read `ID VALUE[@HOST]`; raises CaptureError."""
     words = text.split()
     if len(words) != 2:

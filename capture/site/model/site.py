@@ -54,7 +54,7 @@ class Site:
         return next((label for label in self.order if label != LOCAL), None)
 
 
-def of(cat: Catalogue, settings: Settings) -> Site:
+def from_catalogue(cat: Catalogue, settings: Settings) -> Site:
     """Return the site over a catalogue; raises CaptureError where the verification that it names cannot be used."""
     preferred = settings.default_host
     order = sorted(cat.hosts, key=lambda label: (label == LOCAL, label != preferred, label))
@@ -79,7 +79,7 @@ def _host_titles(cat: Catalogue) -> dict[str, str]:
     return names
 
 
-def settings(config: Mapping[str, Any]) -> Settings:
+def parse_settings(config: Mapping[str, Any]) -> Settings:
     """Return the settings under `extra.capture`; raises CaptureError at mkdocs.yml where one has a wrong type."""
     extra = config.get("extra") or {}
     table = extra.get("capture") if isinstance(extra, Mapping) else None
@@ -128,15 +128,15 @@ def is_for_publication() -> bool:
     return os.environ.get(_PUBLISH, "") not in ("", "0", "false")
 
 
-def load(book: store.Handbook, config: Mapping[str, Any] | None = None, local: bool = True) -> Site:
+def read_site(book: store.Handbook, config: Mapping[str, Any] | None = None, local: bool = True) -> Site:
     """Read the site, with the settings of mkdocs.yml or of its data; raises CaptureError where one has a wrong type."""
-    chosen = settings(store.read_site_config(book) if config is None else config)
-    return of(catalogue.read(book, local=local), chosen)
+    chosen = parse_settings(store.read_site_config(book) if config is None else config)
+    return from_catalogue(catalogue.read_handbook(book, local=local), chosen)
 
 
 def footprint(book: store.Handbook) -> str | None:
     """Return what tells that something that `load` reads was written, added or removed; None where that is unsure."""
-    chosen = settings(store.read_site_config(book))
+    chosen = parse_settings(store.read_site_config(book))
     verified = [book.root / chosen.verification] if chosen.verification else []
     files = store.footprint_of([book.root / "snippets", book.captures, *verified])
     return None if files is None else f"{files} {chosen} {is_for_publication()}"

@@ -11,8 +11,8 @@ from typing import Any
 import jinja2
 from markupsafe import Markup
 
-from capture.site.model.card_view import Card
-from capture.site.model.output_text import day, printable
+from capture.site.model.card_view import CardView
+from capture.site.model.output_text import printable, written_day
 
 Highlight = Callable[[str, int, str], str]
 """Takes source, the number of its first line and an id for the block; returns safe HTML."""
@@ -32,7 +32,7 @@ def _template_environment() -> jinja2.Environment:
         lstrip_blocks=True,
         auto_reload=False,
     )
-    made.filters |= {"day": day, "breakable": _breakable}
+    made.filters |= {"day": written_day, "breakable": _breakable}
     return made
 
 
@@ -44,7 +44,7 @@ def _breakable(text: str) -> str:
     return Markup("").join(Markup("<wbr>").join(part) for part in parts)
 
 
-def card(view: Card, highlight: Highlight) -> str:
+def card(view: CardView, highlight: Highlight) -> str:
     """Return the HTML of a card."""
     source = Markup(highlight(view.source.text, view.source.first, f"{view.uid}-source")) if view.source else ""
     return rendered("card.html.j2", card=view, source=source)

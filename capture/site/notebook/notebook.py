@@ -18,9 +18,9 @@ from typing import Any
 from capture.errors import CaptureError
 from capture.site.card import card
 from capture.site.markdown import fence_positions, handbook_pages, inline_value, typed_figures
-from capture.site.markdown.page_in_progress import Visit
+from capture.site.markdown.page_in_progress import PageInProgress
 from capture.site.model import request
-from capture.site.model.card_view import Card, Panel, Result
+from capture.site.model.card_view import CardView, Panel, ResultView
 from capture.site.model.links import Links
 from capture.site.model.output_text import StreamView, printable
 from capture.site.notebook.portable_markdown import escaped_markdown, portable_lines
@@ -46,7 +46,7 @@ def notebook_address(lesson: str) -> NotebookAddress:
     return NotebookAddress(f"{folder.rstrip('/')}.md", f"{folder}{name}.ipynb")
 
 
-def text(here: Visit) -> str:
+def notebook_text(here: PageInProgress) -> str:
     """Return the notebook of a lesson as its file's text.
 
     Links lead where the page has its root: into the site, or into the repository where that is unknown.
@@ -66,7 +66,7 @@ def text(here: Visit) -> str:
     return json.dumps(document, indent=1, ensure_ascii=False) + "\n"
 
 
-def _all_cells(here: Visit) -> Iterator[NotebookCell]:
+def _all_cells(here: PageInProgress) -> Iterator[NotebookCell]:
     """Yield the cells: what this is, what every cell needs, the lesson, and what its figures were got on."""
     notes: dict[str, None] = {}
     cells = list(_lesson_cells(here, notes)) or [_markdown_cell("")]
@@ -82,7 +82,7 @@ def _all_cells(here: Visit) -> Iterator[NotebookCell]:
         yield _markdown_cell(f"## What the figures in the text were captured on\n\n{lines}")
 
 
-def _introduction(here: Visit, title: str, needs: Iterable[str]) -> str:
+def _introduction(here: PageInProgress, title: str, needs: Iterable[str]) -> str:
     """Return the title and what a reader has to know before the first cell."""
     own = here.links.lesson(here.page.path) if here.page else None
     name = title.removeprefix("#").strip()
@@ -97,7 +97,7 @@ It needs {install}, beside Jupyter, in the notebook's environment. A cell that n
 with an error, and the others go on."""
 
 
-def _lesson_cells(here: Visit, notes: dict[str, None]) -> Iterator[NotebookCell]:
+def _lesson_cells(here: PageInProgress, notes: dict[str, None]) -> Iterator[NotebookCell]:
     """Yield the cells of the lesson itself; `notes` gains a line for each origin of a figure in a sentence."""
     body = handbook_pages.without_front_matter(here.page.text if here.page else "")
     lines = typed_figures.OPT_OUT_COMMENT.sub("", body).splitlines()
@@ -120,7 +120,7 @@ def _lesson_cells(here: Visit, notes: dict[str, None]) -> Iterator[NotebookCell]
         yield _markdown_cell("\n".join(parts))
 
 
-def _runnable_card(here: Visit, lines: list[str], info: str) -> Card | None:
+def _runnable_card(here: PageInProgress, lines: list[str], info: str) -> CardView | None:
     """Return the card of a fence that becomes a code cell.
 
     Others stay text: a card in a list or a folded block, one that shows a part, and one whose snippet is not one file.
@@ -129,7 +129,7 @@ def _runnable_card(here: Visit, lines: list[str], info: str) -> Card | None:
     if name != fence_positions.CARD_FENCE or lines[0][:1].isspace() or lines[0].startswith(">"):
         return None
     try:
-        asked = request.parse_fence(fence_positions.inside(lines[1:-1]), options, here.site.catalogue)
+        asked = request.parse_fence(fence_positions.fence_body(lines[1:-1]), options, here.site.catalogue)
     except CaptureError:
         return None
     if asked.show != "both" or asked.snippet.files or asked.snippet.imports:
@@ -137,14 +137,14 @@ def _runnable_card(here: Visit, lines: list[str], info: str) -> Card | None:
     return card.card(here.site, asked, here.links, here.uid(asked.snippet))
 
 
-def _cell_heading(here: Visit, view: Card) -> str:
+def _cell_heading(here: PageInProgress, view: CardView) -> str:
     """Return the line that stands above a code cell."""
     script = here.links.script(here.site.catalogue.snippets[view.snippet])
     path = f"[`{view.path}`]({script})" if script else f"`{view.path}`"
     return f"\n**{escaped_markdown(view.title)}** · {path}{f' · needs {view.needs}' if view.needs else ''}"
 
 
-def _snippet_cell(here: Visit, view: Card) -> NotebookCell:
+def _snippet_cell(here: PageInProgress, view: CardView) -> NotebookCell:
     """Return the code cell of a card, with what the chosen host printed."""
     snippet = here.site.catalogue.snippets[view.snippet]
     words = [snippet.id, *([f"--exit={snippet.exit}"] if snippet.exit else [])]
@@ -157,7 +157,7 @@ def _snippet_cell(here: Visit, view: Card) -> NotebookCell:
     return _code_cell(f"%%alone {' '.join(words)}\n{snippet.source}", metadata, list(_card_outputs(view, panel)))
 
 
-def _card_outputs(view: Card, panel: Panel | None) -> Iterator[CellOutput]:
+def _card_outputs(view: CardView, panel: Panel | None) -> Iterator[CellOutput]:
     """Yield the badge, the streams, and what else is said of them; or why there is no output."""
     absence = view.nowhere or (panel.absence if panel else None)
     if absence:
@@ -166,9 +166,9 @@ def _card_outputs(view: Card, panel: Panel | None) -> Iterator[CellOutput]:
         yield from _result_outputs(panel.result)
 
 
-def _result_outputs(view: Result) -> Iterator[CellOutput]:
+def _result_outputs(view: ResultView) -> Iterator[CellOutput]:
     """Yield what a host printed, each stream under its own name, between what is said about it."""
-    words = [markdown_copy.badge(view.badge) + "."]
+    words = [markdown_copy.badge_line(view.badge) + "."]
     words += [f"{view.failure.headline}. {view.failure.hint}".strip()] if view.failure else []
     words += [f"It {view.note}."] if view.note else []
     words += [] if view.stdout else ["Nothing was printed to stdout."]
@@ -200,7 +200,7 @@ def _remark(words: str, link: str = "") -> CellOutput:
     }
 
 
-def _prose(here: Visit, words: str, notes: dict[str, None]) -> str:
+def _prose(here: PageInProgress, words: str, notes: dict[str, None]) -> str:
     """Return prose with every captured value as text, and links that lead on from the notebook."""
 
     def value(captured: inline_value.CapturedValue) -> str:

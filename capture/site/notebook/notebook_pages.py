@@ -21,7 +21,7 @@ from typing import Any
 
 from capture import store
 from capture.errors import CaptureError, Problem
-from capture.site.markdown.page_in_progress import Page, Visit
+from capture.site.markdown.page_in_progress import PageInProgress, PageSource
 from capture.site.model import templates
 from capture.site.model.output_text import printable
 from capture.site.model.site import Site
@@ -75,8 +75,8 @@ def lesson_notebooks(known: Site, lessons: Mapping[str, str], root: str | None) 
         for lesson, words in lessons.items():
             place = notebook.notebook_address(lesson)
             base = "../" * (place.file.count("/"))
-            shown = notebook.text(Visit(known, Page(f"docs/{lesson}", words, base)))
-            kept = notebook.text(Visit(known, Page(f"docs/{lesson}", words, root or None)))
+            shown = notebook.notebook_text(PageInProgress(known, PageSource(f"docs/{lesson}", words, base)))
+            kept = notebook.notebook_text(PageInProgress(known, PageSource(f"docs/{lesson}", words, root or None)))
             page = cache.recall(digest(shown.encode(), versions), functools.partial(_convert, shown))
             notebooks.append(LessonNotebook(lesson, place, kept, page["html"], page["headings"]))
     return notebooks

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 from capture.host.host import LOCAL
 from capture.site.markdown import fence_positions, handbook_pages
-from capture.site.markdown.page_in_progress import Visit
+from capture.site.markdown.page_in_progress import PageInProgress
 from capture.site.model import templates
 from capture.site.table import page_tags
-from capture.site.table.table import Cell
+from capture.site.table.table import TableCell
 
 
 @dataclass(frozen=True)
@@ -19,7 +19,7 @@ class PageFoot:
     text: str
     first: str
     last: str
-    tags: tuple[Cell, ...]
+    tags: tuple[TableCell, ...]
 
     @property
     def newest(self) -> str:
@@ -27,7 +27,7 @@ class PageFoot:
         return max(self.text, self.last)
 
 
-def page_foot(here: Visit, topic_names: tuple[str, ...], text_day: str) -> PageFoot:
+def page_foot(here: PageInProgress, topic_names: tuple[str, ...], text_day: str) -> PageFoot:
     """Return the foot of a page; a table over all records makes each of them one of its results."""
     text = here.page.text if here.page else ""
     named = handbook_pages.named_snippets(text)

@@ -10,7 +10,7 @@ from typing import Any
 from capture.errors import plural
 from capture.host.host import LOCAL, chip
 from capture.site.model.links import HOSTS
-from capture.site.model.output_text import day, printable
+from capture.site.model.output_text import printable, written_day
 from capture.site.model.site import Site
 
 HOSTS_INDEX = f"{HOSTS}/index.md"  # the page that lists them all
@@ -33,7 +33,7 @@ def page_path(label: str) -> str:
     return f"{HOSTS}/{label}/index.md"
 
 
-def texts(site: Site, listed: bool) -> dict[str, str]:
+def page_texts(site: Site, listed: bool) -> dict[str, str]:
     """Return the page of each host by where it is taken to lie."""
     return {page_path(label): page_markdown(site, label, listed) for label in site.order}
 
@@ -59,7 +59,11 @@ def page_markdown(site: Site, label: str, listed: bool) -> str:
     said = long if len(long) <= 170 else f"{label}: {counted}, and all that is recorded about this host."
     when = ""
     if days:
-        when = f", captured on {day(days[0])}" if days[0] == days[-1] else f", {day(days[0])} to {day(days[-1])}"
+        when = (
+            f", captured on {written_day(days[0])}"
+            if days[0] == days[-1]
+            else f", {written_day(days[0])} to {written_day(days[-1])}"
+        )
     facts = f"captures/{label}/host.yaml"
     lines = [
         "---",

@@ -13,14 +13,14 @@ from collections.abc import Callable, Iterable, Mapping
 from capture.errors import CaptureError
 from capture.site.card import card
 from capture.site.markdown import fence_positions, inline_value, typed_figures
-from capture.site.markdown.page_in_progress import Page, Visit
+from capture.site.markdown.page_in_progress import PageInProgress, PageSource
 from capture.site.model import request
-from capture.site.model.card_view import Absence, Badge, Card, Panel, Result
+from capture.site.model.card_view import Absence, Badge, CardView, Panel, ResultView
 from capture.site.model.output_text import StreamView, printable
 from capture.site.page import moved_addresses
 from capture.site.plot import plot_fence, plot_spec
 from capture.site.table import table_fence
-from capture.site.table.table import Cell, Table
+from capture.site.table.table import Table, TableCell
 
 _LINK_TARGET = re.compile(r"(\]\(|^ {0,3}\[[^\]^]+\]:[ ]+)([^)\s]+)(?=[\s)]|\Z)", re.MULTILINE)
 _INDENTATION = re.compile(r"[> \t]*")
@@ -28,7 +28,7 @@ Mark = Callable[[str], str]
 """Makes Markdown of a text from a record, a host or a header: `str` where nothing renders it."""
 
 
-def copy(here: Visit, markdown: str) -> str:
+def page_copy(here: PageInProgress, markdown: str) -> str:
     """Return the Markdown of a rendered page, given without front matter, for the folder in which its HTML lies.
 
     What cannot be filled in stays as its author wrote it: the page itself says what is wrong with it.
@@ -48,12 +48,12 @@ def copy(here: Visit, markdown: str) -> str:
     return printable(text.strip("\n")) + "\n"
 
 
-def filled_fence(here: Visit, lines: list[str], info: str, mark: Mark = str) -> str:
+def filled_fence(here: PageInProgress, lines: list[str], info: str, mark: Mark = str) -> str:
     """Return a fence: filled in where it names a card, a table or a plot, else as it is."""
     name, options = fence_positions.parse_fence_opening(info)
     fill = _FENCE_TEXTS.get(name)
     try:
-        text = fill(here, fence_positions.inside(lines[1:-1]), options, mark) if fill else None
+        text = fill(here, fence_positions.fence_body(lines[1:-1]), options, mark) if fill else None
     except CaptureError:
         text = None
     if text is None:
@@ -63,7 +63,7 @@ def filled_fence(here: Visit, lines: list[str], info: str, mark: Mark = str) -> 
     return "\n".join(f"{indent}{line}" if line else indent.rstrip() for line in text.split("\n"))
 
 
-def _copied_prose(here: Visit, text: str, notes: dict[str, str]) -> str:
+def _copied_prose(here: PageInProgress, text: str, notes: dict[str, str]) -> str:
     """Return prose with every captured value filled in, and links that lead to the other copies."""
 
     def value(captured: inline_value.CapturedValue) -> str:
@@ -74,7 +74,7 @@ def _copied_prose(here: Visit, text: str, notes: dict[str, str]) -> str:
 
 
 def filled_prose(
-    here: Visit, text: str, value: Callable[[inline_value.CapturedValue], str], lead: Callable[[str], str]
+    here: PageInProgress, text: str, value: Callable[[inline_value.CapturedValue], str], lead: Callable[[str], str]
 ) -> str:
     """Return prose with what `value` makes of every captured value, and `lead` of the target of every link."""
 
@@ -94,7 +94,7 @@ def filled_prose(
     return "".join([*parts, _LINK_TARGET.sub(lambda match: match[1] + lead(match[2]), text[at:])])
 
 
-def _copy_link(page: Page, target: str) -> str:
+def _copy_link(page: PageSource, target: str) -> str:
     """Return a link as seen from the folder of the page's HTML; one to a page leads to its copy."""
     path, mark, fragment = target.partition("#")
     if not path or path.startswith("/") or ":" in path.split("/")[0]:
@@ -107,7 +107,7 @@ def _copy_link(page: Page, target: str) -> str:
     return f"{posixpath.relpath(place, folder or '.')}{mark}{fragment}"
 
 
-def _card_text(here: Visit, body: str, options: Mapping[str, str], mark: Mark) -> str:
+def _card_text(here: PageInProgress, body: str, options: Mapping[str, str], mark: Mark) -> str:
     """Return a card."""
     asked = request.parse_fence(body, options, here.site.catalogue)
     uid = here.uid(asked.snippet)
@@ -115,11 +115,11 @@ def _card_text(here: Visit, body: str, options: Mapping[str, str], mark: Mark) -
     return "\n\n".join(_card_paragraphs(view, mark))
 
 
-def _card_paragraphs(view: Card, mark: Mark) -> Iterable[str]:
+def _card_paragraphs(view: CardView, mark: Mark) -> Iterable[str]:
     """Yield the paragraphs of a card."""
     yield f"**{mark(view.title)}** (`{view.path}`)"
     if view.source:
-        yield fenced(view.source.text, "python")
+        yield code_block(view.source.text, "python")
     for panel in view.panels:
         yield from _panel_paragraphs(panel, mark)
     if view.nowhere:
@@ -134,22 +134,22 @@ def _panel_paragraphs(panel: Panel, mark: Mark) -> Iterable[str]:
         yield from _result_paragraphs(panel.title, panel.result, mark)
 
 
-def _result_paragraphs(title: str, view: Result, mark: Mark) -> Iterable[str]:
+def _result_paragraphs(title: str, view: ResultView, mark: Mark) -> Iterable[str]:
     """Yield the badge as a line, the output, and the claims. Output that another host has too stands there."""
     record = f" ([record]({view.record.removeprefix('./')}))" if view.record else ""
-    yield f"{mark(f'{title}: {badge(view.badge)}.')}{record}"
+    yield f"{mark(f'{title}: {badge_line(view.badge)}.')}{record}"
     if view.failure:
         yield mark(f"{view.failure.headline}. {view.failure.hint}".strip())
     if view.note:
         yield mark(f"It {view.note}.")
     if not view.badge.same_as:
         if view.stdout:
-            yield fenced(whole(view.stdout), "text")
+            yield code_block(shown_stream(view.stdout), "text")
         else:
             yield "Nothing was printed to stdout."
         if view.stderr:
             yield "Printed to stderr:"
-            yield fenced(whole(view.stderr), "text")
+            yield code_block(shown_stream(view.stderr), "text")
     if view.elisions:
         yield mark(f"{'; '.join(view.elisions)}.")
     if view.verdicts:
@@ -159,7 +159,7 @@ def _result_paragraphs(title: str, view: Result, mark: Mark) -> Iterable[str]:
         )
 
 
-def badge(view: Badge) -> str:
+def badge_line(view: Badge) -> str:
     """Return the badge as one line."""
     parts = [
         f"captured on {view.chip}" + (f", {view.rest}" if view.rest else ""),
@@ -183,28 +183,28 @@ def absence_line(view: Absence, mark: Mark = str) -> str:
     return f"{mark(f'{view.headline}{reasons} {view.advice}')} `{view.command}`"
 
 
-def whole(stream: StreamView) -> str:
+def shown_stream(stream: StreamView) -> str:
     """Return what a page shows of a stream, with a line for what it leaves out."""
     text = stream.indexed + stream.rest
     return f"{text}\n[{stream.cut}]\n{stream.tail}" if stream.cut else text
 
 
-def fenced(text: str, language: str) -> str:
+def code_block(text: str, language: str) -> str:
     """Return a code block that no text inside can end."""
     longest = max((len(run) for run in re.findall(r"`+", text)), default=0)
     fence = "`" * max(3, longest + 1)
     return f"{fence}{language}\n{text.rstrip(chr(10))}\n{fence}"
 
 
-def _table_text(here: Visit, body: str, _options: Mapping[str, str], mark: Mark) -> str:
+def _table_text(here: PageInProgress, body: str, _options: Mapping[str, str], mark: Mark) -> str:
     """Return a table over all records; raises CaptureError where there is none of that name."""
     return _markdown_table(table_fence.named_table(here, body), mark)
 
 
-def _plot_text(here: Visit, body: str, _options: Mapping[str, str], mark: Mark) -> str:
+def _plot_text(here: PageInProgress, body: str, _options: Mapping[str, str], mark: Mark) -> str:
     """Return what a picture shows as a table; raises CaptureError where its fence is faulty."""
-    spec = plot_spec.read(body, here.site.catalogue)
-    view = plot_fence.figure(here, spec, plot_fence.columns(here, spec))
+    spec = plot_spec.parse_spec(body, here.site.catalogue)
+    view = plot_fence.figure(here, spec, plot_fence.checked_hosts(here, spec))
     about = mark(f"{view.sources} {view.absences}".strip())
     return "\n\n".join([f"**{mark(view.title)}**", _markdown_table(view.table, mark), about])
 
@@ -218,13 +218,13 @@ def _markdown_table(view: Table, mark: Mark) -> str:
     return "\n".join(f"| {' | '.join(' '.join(cell.replace('|', '&#124;').split()) for cell in row)} |" for row in rows)
 
 
-def _cell_text(cell: Cell, mark: Mark) -> str:
+def _cell_text(cell: TableCell, mark: Mark) -> str:
     """Return a cell with its link, and what stands under it."""
     text = f"[{mark(cell.text)}]({cell.href})" if cell.href else mark(cell.text)
     return f"{text}: {', '.join(_cell_text(item, mark) for item in cell.items)}" if cell.items else text
 
 
-_FENCE_TEXTS: Mapping[str, Callable[[Visit, str, Mapping[str, str], Mark], str]] = {
+_FENCE_TEXTS: Mapping[str, Callable[[PageInProgress, str, Mapping[str, str], Mark], str]] = {
     fence_positions.CARD_FENCE: _card_text,
     fence_positions.TABLE_FENCE: _table_text,
     plot_fence.FENCE: _plot_text,

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from capture.errors import CaptureError, plural
 from capture.host.host import LOCAL
 from capture.record import claims
-from capture.site.model.output_text import day, listed, named
+from capture.site.model.output_text import joined_host_titles, joined_with_and, written_day
 from capture.site.model.site import Site
 from capture.site.plot import lane_steps
 from capture.site.plot.lane_steps import LaneStep
@@ -106,7 +106,7 @@ def plotted_hosts(site: Site, spec: PlotSpec) -> list[PlottedHost]:
         items = [record for key in ids if (record := site.catalogue.records.get((label, key)))]
         torch = " and ".join(dict.fromkeys(item.environment.torch or "none" for item in items))
         days = max((item.captured for item in items), default="")
-        hosts.append(PlottedHost(label, site.titles[label], torch, day(days) if days else "", values, results))
+        hosts.append(PlottedHost(label, site.titles[label], torch, written_day(days) if days else "", values, results))
     return hosts
 
 
@@ -218,16 +218,16 @@ def absences(hosts: Iterable[PlottedHost]) -> str:
     missing: dict[str, list[str]] = {}
     for host in hosts:
         if not host.drawn:
-            words = listed(dict.fromkeys(word for value in host.values for word in value.words))
+            words = joined_with_and(dict.fromkeys(word for value in host.values for word in value.words))
             missing.setdefault(words, []).append(host.title)
-    return " ".join(f"Not drawn: {named(titles)} ({words})." for words, titles in missing.items())
+    return " ".join(f"Not drawn: {joined_host_titles(titles)} ({words})." for words, titles in missing.items())
 
 
 def description(spec: PlotSpec, hosts: list[PlottedHost]) -> str:
     """Say what is seen, for those who do not see it."""
     count = plural(sum(host.drawn for host in hosts), "host")
     if spec.kind == "lanes":
-        names = listed(spec.lanes.values())
+        names = joined_with_and(spec.lanes.values())
         return f"Lanes for {names}, in {plural(len(spec.values), 'case')}; each step in the order it happens. {count}."
     numbers = [
         (value.number, f"{value.text}, {item.label}, on {host.title}")

@@ -8,15 +8,15 @@ from typing import Any
 from capture.errors import CaptureError, Problem
 from capture.site.card import absence
 from capture.site.markdown import fence_positions
-from capture.site.markdown.card_fence import answer
-from capture.site.markdown.page_in_progress import Visit
+from capture.site.markdown.card_fence import fence_html
+from capture.site.markdown.page_in_progress import PageInProgress
 from capture.site.model import templates
 from capture.site.plot import plot_data, plot_spec
 from capture.site.plot.bars_and_dots import Chart, chart
 from capture.site.plot.lanes import LanesPicture, lanes_picture
 from capture.site.plot.plot_data import PlottedHost
 from capture.site.plot.plot_spec import CHARTS, PlotSpec
-from capture.site.table.table import Cell, Table, head
+from capture.site.table.table import Table, TableCell, table_head
 
 FENCE = "capture-plot"
 Picture = Chart | LanesPicture
@@ -37,20 +37,20 @@ class Figure:
 
 def formatter(source: str, _language: str, _class: str, _options: Any, md: Any, **_: Any) -> str:
     """Return the plot that the fence describes, or a card that says what is wrong."""
-    body = fence_positions.inside(source.splitlines())
+    body = fence_positions.fence_body(source.splitlines())
 
-    def line_of(here: Visit) -> int:
+    def line_of(here: PageInProgress) -> int:
         text = here.page.text if here.page else ""
         return next((place.line for place in fence_positions.fences(text, FENCE) if place.body == body), 0)
 
-    return answer(md, line_of, lambda here, line: render(here, source, line), "the plot cannot be drawn")
+    return fence_html(md, line_of, lambda here, line: render(here, source, line), "the plot cannot be drawn")
 
 
-def render(here: Visit, body: str, line: int) -> str:
+def render(here: PageInProgress, body: str, line: int) -> str:
     """Return the HTML of a plot; each fault of the fence is noted at its own line."""
     try:
-        spec = plot_spec.read(body, here.site.catalogue)
-        hosts = columns(here, spec)
+        spec = plot_spec.parse_spec(body, here.site.catalogue)
+        hosts = checked_hosts(here, spec)
     except CaptureError as error:
         return refuse(here, line, error)
     here.plots += 1
@@ -63,7 +63,7 @@ def render(here: Visit, body: str, line: int) -> str:
     return templates.plot(view)
 
 
-def columns(here: Visit, spec: PlotSpec) -> list[PlottedHost]:
+def checked_hosts(here: PageInProgress, spec: PlotSpec) -> list[PlottedHost]:
     """Return every published host; raises CaptureError where a value cannot be taken or is a number nowhere."""
     hosts = plot_data.plotted_hosts(here.site, spec)
     if spec.kind in CHARTS:
@@ -76,7 +76,7 @@ def columns(here: Visit, spec: PlotSpec) -> list[PlottedHost]:
     return hosts
 
 
-def refuse(here: Visit, line: int, error: CaptureError) -> str:
+def refuse(here: PageInProgress, line: int, error: CaptureError) -> str:
     """Note every fault and return the card that shows them."""
     sign = here.sign()
     for problem in error.problems:
@@ -88,7 +88,7 @@ def refuse(here: Visit, line: int, error: CaptureError) -> str:
     return templates.error(messages, sign, f"{here.page.path}:{line}" if here.page and line else "")
 
 
-def unkept(here: Visit, spec: PlotSpec) -> str:
+def unkept(here: PageInProgress, spec: PlotSpec) -> str:
     """Say which promise of the page no record keeps, or nothing where no host here could keep it."""
     host = here.site.default_host
     for item in spec.values:
@@ -98,7 +98,7 @@ def unkept(here: Visit, spec: PlotSpec) -> str:
 
 
 def figure(
-    here: Visit, spec: PlotSpec, hosts: list[PlottedHost], uid: str = "", picture: Picture | None = None
+    here: PageInProgress, spec: PlotSpec, hosts: list[PlottedHost], uid: str = "", picture: Picture | None = None
 ) -> Figure:
     """Return a plot on a page."""
     return Figure(
@@ -107,22 +107,22 @@ def figure(
     )  # fmt: skip
 
 
-def host_cell(here: Visit, spec: PlotSpec, host: PlottedHost) -> Cell:
+def host_cell(here: PageInProgress, spec: PlotSpec, host: PlottedHost) -> TableCell:
     """Return a host's name, which leads to its record where it has one."""
     ids = (item.snippet.id for item in spec.values)
     key = next((key for key in ids if (host.label, key) in here.site.catalogue.records), None)
-    return Cell(host.title, here.links.record(host.label, key) if key else None)
+    return TableCell(host.title, here.links.record(host.label, key) if key else None)
 
 
-def chart_table(here: Visit, spec: PlotSpec, hosts: list[PlottedHost]) -> Table:
+def chart_table(here: PageInProgress, spec: PlotSpec, hosts: list[PlottedHost]) -> Table:
     """Return the numbers: a row for each host, a column for each value."""
     rows = []
     for host in hosts:
-        cells = (Cell(value.said, None, "" if value.drawn else "missing") for value in host.values)
-        about = (host_cell(here, spec, host), Cell(host.torch or "none"), Cell(host.captured or "never"))
+        cells = (TableCell(value.said, None, "" if value.drawn else "missing") for value in host.values)
+        about = (host_cell(here, spec, host), TableCell(host.torch or "none"), TableCell(host.captured or "never"))
         rows.append((*about, *cells))
     names = ("host", "torch", "captured", *(item.label for item in spec.values))
-    return Table(spec.title, head(*names), tuple(rows), fixed=True)
+    return Table(spec.title, table_head(*names), tuple(rows), fixed=True)
 
 
 def lanes_table(spec: PlotSpec, hosts: list[PlottedHost]) -> Table:
@@ -136,6 +136,6 @@ def lanes_table(spec: PlotSpec, hosts: list[PlottedHost]) -> Table:
             name = f"{host.title} (torch {host.torch})" if host.torch else host.title
             alike.setdefault((host.values[place].said, results), []).append(name)
         for (said, results), names in alike.items():
-            long = (Cell(text, None, "long") for text in (said, results, "; ".join(names)))
-            rows.append((Cell(item.label), *long))
-    return Table(spec.title, head("case", "steps", "result", "hosts"), tuple(rows), fixed=True)
+            long = (TableCell(text, None, "long") for text in (said, results, "; ".join(names)))
+            rows.append((TableCell(item.label), *long))
+    return Table(spec.title, table_head("case", "steps", "result", "hosts"), tuple(rows), fixed=True)

@@ -23,7 +23,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from capture.errors import CaptureError, Problem, suggestion
-from capture.record.claims import NUMBER
+from capture.record.claims import PRINTED_NUMBER
 from capture.site.model import request
 from capture.snippet.snippet import Snippet
 from capture.store.catalogue import Catalogue
@@ -75,7 +75,7 @@ class FenceLine:
     text: str
 
 
-def read(body: str, catalogue: Catalogue) -> PlotSpec:
+def parse_spec(body: str, catalogue: Catalogue) -> PlotSpec:
     """Read a fence; raises CaptureError with every fault, each a Problem whose line counts from the fence."""
     lines: list[FenceLine] = []
     faults: list[Problem] = []
@@ -169,7 +169,7 @@ def plotted_value(text: str, catalogue: Catalogue) -> PlottedValue:
         raise CaptureError(f'write "value: ID VALUE = LABEL", such as "x/speed ratio = autocast"; found "{text}"')
     if "@" in names:
         raise CaptureError(f'a plot shows every host; leave the host out of "{names.strip()}"')
-    asked = request.inline(names, catalogue)
+    asked = request.parse_inline_value(names, catalogue)
     return PlottedValue(asked.snippet, asked.value, label.strip() or asked.value)
 
 
@@ -178,7 +178,7 @@ def read_baseline(line: FenceLine | None, faults: list[Problem]) -> tuple[float 
     if line is None or not line.text:
         return None, ""
     number, _, words = line.text.partition(" ")
-    if not NUMBER.fullmatch(number) or not math.isfinite(float(number.replace(",", ""))):
+    if not PRINTED_NUMBER.fullmatch(number) or not math.isfinite(float(number.replace(",", ""))):
         faults.append(fault(line.number, f'baseline "{number}" is no number; write "baseline: 1 as long as float32"'))
         return None, ""
     baseline = float(number.replace(",", ""))

@@ -12,10 +12,10 @@ from capture.record.record import Record
 from capture.record.state import gate_words
 from capture.site.card import absence
 from capture.site.card.result import torch_build
-from capture.site.markdown.page_in_progress import Visit
-from capture.site.model.output_text import day
+from capture.site.markdown.page_in_progress import PageInProgress
+from capture.site.model.output_text import written_day
 from capture.site.model.site import Site
-from capture.site.table.table import Cell, Table, card_address, card_links, head, needed_gates
+from capture.site.table.table import Table, TableCell, card_address, card_links, needed_gates, table_head
 from capture.snippet.snippet import Snippet
 from capture.version_numbers import parse_version
 
@@ -32,7 +32,7 @@ _MEANINGS = {
 _NONE_IS_AN_ANSWER = ("virtualization",)  # null on bare metal
 
 
-def require_host(here: Visit, name: str, label: str) -> str:
+def require_host(here: PageInProgress, name: str, label: str) -> str:
     """Return the label behind a table's name; raises CaptureError where there is none, or no such host."""
     hosts = here.site.catalogue.hosts
     if not label:
@@ -42,14 +42,18 @@ def require_host(here: Visit, name: str, label: str) -> str:
     return label
 
 
-def _hardware_table(here: Visit, label: str) -> Table:
+def _hardware_table(here: PageInProgress, label: str) -> Table:
     """Every fact about the machine by the name that scopes use, with its meaning; a null gives its reason."""
     item = here.site.catalogue.hosts[label]
     rows = tuple(
-        (Cell(name), Cell(text, kind=("long" if len(text) > _LONG_WORD else "") if known else "missing"), Cell(about))
+        (
+            TableCell(name),
+            TableCell(text, kind=("long" if len(text) > _LONG_WORD else "") if known else "missing"),
+            TableCell(about),
+        )
         for name, text, known, about in _host_facts(item, item)
     )
-    return Table(f"Hardware of {here.site.titles[label]}", head("fact", "value", "meaning"), rows, fixed=True)
+    return Table(f"Hardware of {here.site.titles[label]}", table_head("fact", "value", "meaning"), rows, fixed=True)
 
 
 def _host_facts(item: Host, part: Any, above: str = "") -> Iterator[tuple[str, str, bool, str]]:
@@ -78,7 +82,7 @@ def _fact_words(value: object) -> str:
     return "none" if value == () else str(value)
 
 
-def _software_table(here: Visit, label: str) -> Table:
+def _software_table(here: PageInProgress, label: str) -> Table:
     """Every environment that the host's records were taken in: a column each, newest torch first."""
     groups: dict[tuple[str, ...], list[Record]] = {}
     for item in here.site.catalogue.of_host(label):
@@ -90,19 +94,23 @@ def _software_table(here: Visit, label: str) -> Table:
 
     environments = sorted(groups, key=age, reverse=True)
     rows = [
-        (Cell(name), *(Cell(texts[number]) for texts in environments))
+        (TableCell(name), *(TableCell(texts[number]) for texts in environments))
         for number, name in enumerate(_ENVIRONMENT_ROWS)
         if number
     ]
     when, results = [], []
     for texts in environments:
         days = sorted(item.captured for item in groups[texts])
-        when.append(Cell(day(days[0]) if days[0] == days[-1] else f"{day(days[0])} to {day(days[-1])}"))
+        when.append(
+            TableCell(
+                written_day(days[0]) if days[0] == days[-1] else f"{written_day(days[0])} to {written_day(days[-1])}"
+            )
+        )
         listed = card_links(here, sorted(item.snippet for item in groups[texts]), label)
-        results.append(Cell(plural(len(listed), "result"), items=listed))
-    rows += [(Cell("captured"), *when), (Cell("results"), *results)]
+        results.append(TableCell(plural(len(listed), "result"), items=listed))
+    rows += [(TableCell("captured"), *when), (TableCell("results"), *results)]
     return Table(
-        f"Software on {here.site.titles[label]}", head("torch", *(texts[0] for texts in environments)),
+        f"Software on {here.site.titles[label]}", table_head("torch", *(texts[0] for texts in environments)),
         tuple(rows) if environments else (), empty=_NO_RESULT, fixed=True,
     )  # fmt: skip
 
@@ -125,20 +133,27 @@ def _environment_words(item: Record) -> tuple[str, ...]:
     )
 
 
-def _gates_table(here: Visit, label: str) -> Table:
+def _gates_table(here: PageInProgress, label: str) -> Table:
     """Every gate as the newest record shows it, the call that asks for it, and the scripts that need it."""
     site, rows = here.site, []
     for name, holds in sorted(site.gates[label].items()):
         need = [key for key, snippet in sorted(site.catalogue.snippets.items()) if name in snippet.needs]
         asked = absence.GATE_CALLS.get(name, "")
-        counted = Cell(plural(len(need), "script"), order=str(len(need)), items=card_links(here, need, label))
-        rows.append((Cell(name), Cell("yes" if holds else "no", kind="current" if holds else ""), counted, Cell(asked)))
+        counted = TableCell(plural(len(need), "script"), order=str(len(need)), items=card_links(here, need, label))
+        rows.append(
+            (
+                TableCell(name),
+                TableCell("yes" if holds else "no", kind="current" if holds else ""),
+                counted,
+                TableCell(asked),
+            )
+        )
     names = ("gate", "open", "needed by", "the call behind it")
     title = here.site.titles[label]
-    return Table(f"Gates of {title}", head(*names), tuple(rows), empty=_NO_RESULT)
+    return Table(f"Gates of {title}", table_head(*names), tuple(rows), empty=_NO_RESULT)
 
 
-def _results_table(here: Visit, label: str) -> Table:
+def _results_table(here: PageInProgress, label: str) -> Table:
     """Every script, captured ones first: the state of its result here, the torch and day it was got, and its claims."""
     site, rows = here.site, []
     records, scripts_of = site.catalogue.records, site.catalogue.snippets
@@ -152,36 +167,38 @@ def _results_table(here: Visit, label: str) -> Table:
         record = here.links.record(label, key)
         rows.append(
             (
-                Cell(key, card_address(here, key, label), tags={"gate": needed_gates(snippet)}),
+                TableCell(key, card_address(here, key, label), tags={"gate": needed_gates(snippet)}),
                 state_cell(site, snippet, label),
-                Cell(item.environment.torch or "none" if item else ""),
-                Cell(day(item.captured), order=item.captured) if item else Cell(""),
-                Cell(", ".join(parts), kind="failed" if failing else ""),
-                Cell("record", record) if item else Cell(""),
+                TableCell(item.environment.torch or "none" if item else ""),
+                TableCell(written_day(item.captured), order=item.captured) if item else TableCell(""),
+                TableCell(", ".join(parts), kind="failed" if failing else ""),
+                TableCell("record", record) if item else TableCell(""),
             )
         )
     names = ("snippet", "state", "torch", "captured", "claims", "file")
     title = here.site.titles[label]
-    return Table(f"Results on {title}", head(*names), tuple(rows), ("gate", "state"), "There is no script yet.")
+    return Table(f"Results on {title}", table_head(*names), tuple(rows), ("gate", "state"), "There is no script yet.")
 
 
-def _failing_claims_table(here: Visit, label: str) -> Table:
+def _failing_claims_table(here: PageInProgress, label: str) -> Table:
     """Every claim that the host does not bear out, and how it fails."""
     site, rows = here.site, []
     for key in sorted(site.catalogue.snippets):
         item = site.catalogue.records.get((label, key))
         for _, entry in site.catalogue.judged_on(item, site.states).failing if item else ():
             scope = entry.claim.where.text if entry.claim.where else "everywhere"
-            how = Cell(entry.reason, kind="failed")
-            rows.append((Cell(entry.claim.says), Cell(key, card_address(here, key, label)), Cell(scope), how))
+            how = TableCell(entry.reason, kind="failed")
+            rows.append(
+                (TableCell(entry.claim.says), TableCell(key, card_address(here, key, label)), TableCell(scope), how)
+            )
     title = here.site.titles[label]
     return Table(
-        f"Claims that fail on {title}", head("claim", "snippet", "scope", "how it fails"), tuple(rows),
+        f"Claims that fail on {title}", table_head("claim", "snippet", "scope", "how it fails"), tuple(rows),
         empty="None: every claim that is judged on this host holds.",
     )  # fmt: skip
 
 
-def state_cell(site: Site, snippet: Snippet, label: str) -> Cell:
+def state_cell(site: Site, snippet: Snippet, label: str) -> TableCell:
     """Return the state of a result in words; what a host cannot run says what it needs."""
     known_state, item = site.states[label, snippet.id], site.catalogue.records.get((label, snippet.id))
     failed = item is not None and item.status != "ok"
@@ -189,10 +206,10 @@ def state_cell(site: Site, snippet: Snippet, label: str) -> Cell:
     if known_state.kind == "gate unmet":
         word = ", ".join(gate_words(gate) for gate in snippet.needs) or known_state.reasons[0]
     tags = (known_state.kind, "failed") if failed else (known_state.kind,)
-    return Cell(word, None, "failed" if failed else known_state.kind.replace(" ", "-"), {"state": tags})
+    return TableCell(word, None, "failed" if failed else known_state.kind.replace(" ", "-"), {"state": tags})
 
 
-HOST_TABLES: Mapping[str, Callable[[Visit, str], Table]] = {
+HOST_TABLES: Mapping[str, Callable[[PageInProgress, str], Table]] = {
     "hardware": _hardware_table,
     "software": _software_table,
     "gates": _gates_table,

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 
 from capture.host.host import LOCAL, chip
 from capture.record.state import gate_words
-from capture.site.markdown.page_in_progress import Visit
+from capture.site.markdown.page_in_progress import PageInProgress
 from capture.site.model.links import Links
 from capture.site.model.site import Site
-from capture.site.table.table import Cell, Table, head
+from capture.site.table.table import Table, TableCell, table_head
 
 _TAGS_PAGE = "docs/reference/tags.md"  # where the fence `tags` is looked for by the foot of each page
 _TAG_KINDS = ("topic", "gate", "chip")
@@ -46,30 +46,32 @@ def _page_tags(site: Site, topics: Iterable[str], snippets: Iterable[str]) -> tu
     return tuple(dict.fromkeys([*tags, *(Tag("chip", name) for name in chips)]))
 
 
-def tags_table(here: Visit) -> Table:
+def tags_table(here: PageInProgress) -> Table:
     """Every tag, and the pages that have it."""
-    pages: dict[Tag, list[Cell]] = {}
+    pages: dict[Tag, list[TableCell]] = {}
     for page in here.pages.summaries:
-        link = Cell(page.title, here.links.lesson(page.path))
+        link = TableCell(page.title, here.links.lesson(page.path))
         for tag in _page_tags(here.site, page.topics, page.snippets):
             pages.setdefault(tag, []).append(link)
     rows = tuple(
         (
-            Cell(tag.name, anchor=tag.anchor, tags={"kind": (tag.kind,)}),
-            Cell(tag.kind),
-            Cell(f"{len(listed):,} page{'' if len(listed) == 1 else 's'}", order=str(len(listed)), items=tuple(listed)),
+            TableCell(tag.name, anchor=tag.anchor, tags={"kind": (tag.kind,)}),
+            TableCell(tag.kind),
+            TableCell(
+                f"{len(listed):,} page{'' if len(listed) == 1 else 's'}", order=str(len(listed)), items=tuple(listed)
+            ),
         )
         for tag, listed in sorted(
             pages.items(), key=lambda entry: (_TAG_KINDS.index(entry[0].kind), entry[0].name.lower())
         )
     )
-    return Table("Tags", head("tag", "kind", "pages"), rows, ("kind",), "No page has a tag yet.")
+    return Table("Tags", table_head("tag", "kind", "pages"), rows, ("kind",), "No page has a tag yet.")
 
 
-def tag_links(site: Site, links: Links, names: Iterable[str], snippets: Iterable[str]) -> tuple[Cell, ...]:
+def tag_links(site: Site, links: Links, names: Iterable[str], snippets: Iterable[str]) -> tuple[TableCell, ...]:
     """Return the tags of one page, each leading to its row in the table of all, where there is one."""
     there = links.lesson(_TAGS_PAGE) if (site.catalogue.book.root / _TAGS_PAGE).is_file() else None
     return tuple(
-        Cell(tag.name, f"{there}#{tag.anchor}" if there else None, tag.kind)
+        TableCell(tag.name, f"{there}#{tag.anchor}" if there else None, tag.kind)
         for tag in _page_tags(site, names, snippets)
     )

@@ -10,14 +10,14 @@ from collections.abc import Iterable
 
 from capture.errors import plural
 from capture.record.record import Record
-from capture.site.markdown.page_in_progress import Visit
-from capture.site.model.output_text import day
-from capture.site.table.table import Cell, Table, card_links, head, published_labels
+from capture.site.markdown.page_in_progress import PageInProgress
+from capture.site.model.output_text import written_day
+from capture.site.table.table import Table, TableCell, card_links, published_labels, table_head
 
 _MOST_DAYS = 20  # a table of every day would never end
 
 
-def newest_captures_table(here: Visit) -> Table:
+def newest_captures_table(here: PageInProgress) -> Table:
     """The newest captures by day, grouped by host and by why they were taken."""
     site = here.site
     order = {label: number for number, label in enumerate(published_labels(here))}
@@ -36,13 +36,15 @@ def newest_captures_table(here: Visit) -> Table:
         keys = sorted(groups[captured, label, cause])
         rows.append(
             (
-                Cell(day(captured), order=captured, tags={"host": (site.titles[label],)}),
-                Cell(site.titles[label], here.links.host(label)),
-                Cell(cause),
-                Cell(plural(len(keys), "script"), order=str(len(keys)), items=card_links(here, keys)),
+                TableCell(written_day(captured), order=captured, tags={"host": (site.titles[label],)}),
+                TableCell(site.titles[label], here.links.host(label)),
+                TableCell(cause),
+                TableCell(plural(len(keys), "script"), order=str(len(keys)), items=card_links(here, keys)),
             )
         )
-    return Table("Newest captures", head("day", "host", "why", "captured"), tuple(rows), ("host",), "No capture yet.")
+    return Table(
+        "Newest captures", table_head("day", "host", "why", "captured"), tuple(rows), ("host",), "No capture yet."
+    )
 
 
 class _CaptureCauses:
@@ -73,7 +75,7 @@ class _CaptureCauses:
         return "other hosts had these before, or captured again"
 
 
-def stale_results_table(here: Visit) -> Table:
+def stale_results_table(here: PageInProgress) -> Table:
     """Every stale result, grouped by host and reason; the worst group first."""
     site = here.site
     groups: dict[tuple[str, str], list[str]] = {}
@@ -84,11 +86,11 @@ def stale_results_table(here: Visit) -> Table:
                 groups.setdefault((label, "; ".join(state.reasons)), []).append(key)
     rows = tuple(
         (
-            Cell(site.titles[label], here.links.host(label)),
-            Cell(reason, kind="stale"),
-            Cell(plural(len(keys), "script"), order=str(len(keys)), items=card_links(here, keys)),
+            TableCell(site.titles[label], here.links.host(label)),
+            TableCell(reason, kind="stale"),
+            TableCell(plural(len(keys), "script"), order=str(len(keys)), items=card_links(here, keys)),
         )
         for (label, reason), keys in sorted(groups.items(), key=lambda entry: -len(entry[1]))
     )
     none = "Nothing: every result is of its script as it is, on the newest software of its host."
-    return Table("Results out of date", head("host", "why", "results"), rows, empty=none)
+    return Table("Results out of date", table_head("host", "why", "results"), rows, empty=none)

@@ -8,14 +8,14 @@ from dataclasses import dataclass, field
 from capture.host.host import LOCAL
 from capture.record.state import gate_words
 from capture.site.card import card
-from capture.site.markdown.page_in_progress import Visit
+from capture.site.markdown.page_in_progress import PageInProgress
 from capture.snippet.snippet import Snippet
 
 FilterTags = Mapping[str, tuple[str, ...]]
 
 
 @dataclass(frozen=True)
-class Cell:
+class TableCell:
     """Text, where it leads, and the kind that colours it; the word says the same as the colour.
 
     `tags` are what a filter asks for: those of a cell in the head speak for its column, those of a row's first cell for
@@ -27,7 +27,7 @@ class Cell:
     kind: str = ""
     tags: FilterTags = field(default_factory=dict)
     order: str = ""
-    items: tuple[Cell, ...] = ()
+    items: tuple[TableCell, ...] = ()
     anchor: str = ""
 
 
@@ -40,24 +40,24 @@ class Table:
     """
 
     label: str
-    head: tuple[Cell, ...]
-    rows: tuple[tuple[Cell, ...], ...]
+    head: tuple[TableCell, ...]
+    rows: tuple[tuple[TableCell, ...], ...]
     filters: tuple[str, ...] = ()
     empty: str = "None."
     fixed: bool = False
 
 
-def head(*names: str) -> tuple[Cell, ...]:
+def table_head(*names: str) -> tuple[TableCell, ...]:
     """Return a head of plain names."""
-    return tuple(Cell(name) for name in names)
+    return tuple(TableCell(name) for name in names)
 
 
-def published_labels(here: Visit) -> list[str]:
+def published_labels(here: PageInProgress) -> list[str]:
     """Return the labels that everybody sees, the default host first."""
     return [label for label in here.site.order if label != LOCAL]
 
 
-def card_address(here: Visit, snippet_id: str, label: str = "") -> str | None:
+def card_address(here: PageInProgress, snippet_id: str, label: str = "") -> str | None:
     """Return where a snippet's card is, or a host's panel on it; None without a card, or where no address is known.
 
     Raises CaptureError where a page cannot be read.
@@ -70,9 +70,9 @@ def card_address(here: Visit, snippet_id: str, label: str = "") -> str | None:
     return f"{page}#{card.first_uid(snippet)}{panel}"
 
 
-def card_links(here: Visit, snippet_ids: Iterable[str], label: str = "") -> tuple[Cell, ...]:
+def card_links(here: PageInProgress, snippet_ids: Iterable[str], label: str = "") -> tuple[TableCell, ...]:
     """Return a link to the card of each snippet, or to a host's panel on it."""
-    return tuple(Cell(snippet_id, card_address(here, snippet_id, label)) for snippet_id in snippet_ids)
+    return tuple(TableCell(snippet_id, card_address(here, snippet_id, label)) for snippet_id in snippet_ids)
 
 
 def needed_gates(snippet: Snippet) -> tuple[str, ...]:
