@@ -12,7 +12,7 @@ from capture.snippet.snippet import Snippet
 
 NOISE_SHARE = 1e-4  # relative; by this much other instructions or another library release may change a computed number
 # A number may carry a unit. Commas belong to it only between thousands. `nan` and `inf` are numbers too.
-_PRINTED_NUMBER = re.compile(
+_NUMBER_TO_ALIGN = re.compile(
     r"(?<![\w.])[-+]?(?:(?:\d{1,3}(?:,\d{3})+(?![\d,]*\d)|\d+)(?:\.\d+)?(?:[eE][-+]?\d+)?(?=[^\W\d]{0,3}(?!\w))"
     r"|(?:nan|inf)(?=x?(?!\w)))"
 )
@@ -112,7 +112,7 @@ def _printed_numbers(snippet: Snippet, text: str) -> list[_PrintedNumber]:
     ]
     taken = _merged_spans(taken)
     starts = [start for start, _ in taken]
-    for match in _PRINTED_NUMBER.finditer(text):
+    for match in _NUMBER_TO_ALIGN.finditer(text):
         nearest = bisect.bisect_left(starts, match.end()) - 1
         if nearest < 0 or taken[nearest][1] <= match.start():
             numbers.append(_PrintedNumber(match.start(), match.end(), match[0]))
