@@ -140,7 +140,7 @@ def _elisions(item: Record) -> Iterable[str]:
 
 def judgements(site: Site, snippet: Snippet) -> JudgementsByHost:
     """Judge every claim on every host; one that cannot be evaluated is `capture check`'s to report, and not judged."""
-    return {(entry.claim.id, entry.host): entry for entry in site.catalogue.judgements(snippet.id, site.states)}
+    return {(entry.claim.id, entry.host): entry for entry in site.judgements(snippet.id)}
 
 
 def _verdicts(site: Site, snippet: Snippet, item: Record, judged: JudgementsByHost) -> tuple[Verdict, ...]:

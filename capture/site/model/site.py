@@ -10,6 +10,7 @@ from typing import Any
 from capture import store
 from capture.errors import CaptureError, Problem, suggestion
 from capture.host.host import LOCAL
+from capture.record.claims import JudgedClaims, Judgement
 from capture.record.state import State
 from capture.record.verification import Verification
 from capture.site.model import reproduced
@@ -38,10 +39,14 @@ class Settings:
 
 @dataclass(frozen=True)
 class Site:
-    """A catalogue with what pages need beside it. `order` holds the labels, default host first, `local` last."""
+    """A catalogue with what pages need beside it. `order` holds the labels, default host first, `local` last.
+
+    `states` and `judged` are by label and snippet; every page that shows a claim takes its judgement from here.
+    """
 
     catalogue: Catalogue
     states: Mapping[tuple[str, str], State]
+    judged: Mapping[tuple[str, str], JudgedClaims]
     settings: Settings
     order: tuple[str, ...]
     titles: Mapping[str, str]
@@ -53,6 +58,11 @@ class Site:
         """The host that prose takes its values from; None before any host has captured."""
         return next((label for label in self.order if label != LOCAL), None)
 
+    def judgements(self, snippet_id: str) -> list[Judgement]:
+        """Return every claim of a snippet as judged on every host that has a record."""
+        records = self.catalogue.of_snippet(snippet_id)
+        return [entry for item in records for _, entry in self.judged[item.host, snippet_id].entries]
+
 
 def from_catalogue(cat: Catalogue, settings: Settings) -> Site:
     """Return the site over a catalogue; raises CaptureError where the verification that it names cannot be used."""
@@ -60,7 +70,9 @@ def from_catalogue(cat: Catalogue, settings: Settings) -> Site:
     order = sorted(cat.hosts, key=lambda label: (label == LOCAL, label != preferred, label))
     gates = {label: cat.gates(label) or {} for label in cat.hosts}
     verified = reproduced.read_verification(cat.book, settings.verification)
-    return Site(cat, cat.states(), settings, tuple(order), _host_titles(cat), gates, verified)
+    states = cat.states()
+    judged = {key: cat.judged_on(item, states) for key, item in cat.records.items()}
+    return Site(cat, states, judged, settings, tuple(order), _host_titles(cat), gates, verified)
 
 
 def _host_titles(cat: Catalogue) -> dict[str, str]:

@@ -159,7 +159,7 @@ def _results_table(here: PageInProgress, label: str) -> Table:
     records, scripts_of = site.catalogue.records, site.catalogue.snippets
     for key in sorted(scripts_of, key=lambda key: ((label, key) not in records, key)):
         snippet, item = scripts_of[key], records.get((label, key))
-        judged = site.catalogue.judged_on(item, site.states).entries if item else ()
+        judged = site.judged[label, key].entries if item else ()
         verdicts = [entry.verdict for _, entry in judged]
         holding, failing = verdicts.count("holds"), verdicts.count("fails")
         parts = [f"{holding} hold" if holding != 1 else "1 holds"] if holding else []
@@ -185,7 +185,7 @@ def _failing_claims_table(here: PageInProgress, label: str) -> Table:
     site, rows = here.site, []
     for key in sorted(site.catalogue.snippets):
         item = site.catalogue.records.get((label, key))
-        for _, entry in site.catalogue.judged_on(item, site.states).failing if item else ():
+        for _, entry in site.judged[label, key].failing if item else ():
             scope = entry.claim.where.text if entry.claim.where else "everywhere"
             how = TableCell(entry.reason, kind="failed")
             rows.append(

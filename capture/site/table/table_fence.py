@@ -80,7 +80,7 @@ def _claims_table(here: PageInProgress) -> Table:
     """Every claim, its scope, and the hosts on which it holds, fails, or is not judged."""
     site, rows = here.site, []
     for key, snippet in sorted(site.catalogue.snippets.items()):
-        judged = site.catalogue.judgements(key, site.states)
+        judged = site.judgements(key)
         for claim in snippet.claims:
             entries = [entry for entry in judged if entry.claim.id == claim.id]
             fails = _verdict_cell(here, entries, "fails", "failed")
