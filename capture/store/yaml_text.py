@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import io
 import re
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -22,6 +23,7 @@ _FLOWS = frozenset(["gates", "threads", "packages", "limits", "runs", "condition
 PARSER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 # Resolves plain scalars as YAML 1.1 does, so that `no` reads as a bool and is refused.
 _PLAIN: Any = yaml.SafeLoader("")
+_WORD = 40  # letters of a text that may come again in another record
 
 
 class _FlowMapping(dict[str, Any]):
@@ -37,12 +39,20 @@ class _Dumper(yaml.SafeDumper):
 
     def analyze_scalar(self, scalar: str) -> Any:
         """Let a literal block hold tabs, for which PyYAML would give up the block and escape everything."""
+        if len(scalar) <= _WORD and "\t" not in scalar:
+            return _analysis_of_word(scalar)
         if "\n" not in scalar or "\t" not in scalar:
             return super().analyze_scalar(scalar)
         analysis = super().analyze_scalar(scalar.replace("\t", " "))
         analysis.scalar = scalar
         analysis.allow_flow_plain = analysis.allow_block_plain = False
         return analysis
+
+
+@functools.lru_cache(maxsize=4096)  # field names and most words come again in every record
+def _analysis_of_word(word: str) -> Any:
+    """Return how a short text without tabs may be written; the same for every dumper of ours."""
+    return yaml.SafeDumper(io.StringIO(), allow_unicode=True).analyze_scalar(word)
 
 
 def _represent_text(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
