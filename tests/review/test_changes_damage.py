@@ -179,7 +179,7 @@ def test_records_of_local_are_never_shown(tmp_path: Path) -> None:
     from capture.review import handbook_changes
     from capture.store import catalogue
 
-    seen = catalogue.read(new.book, local=False)
+    seen = catalogue.read_handbook(new.book, local=False)
     found = handbook_changes.compare_handbooks(before, seen, ("base", "head"), rules.check(seen, (), ()).problems)
     assert (found.records, found.hosts, found.failing) == ((), (), ())
 

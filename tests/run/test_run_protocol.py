@@ -43,7 +43,7 @@ def project(tmp_path: Path) -> Project:
 def reads(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """One entry for each time that a catalogue is read."""
     real, counted = catalogue.read_handbook, list[int]()
-    monkeypatch.setattr(catalogue, "read", lambda *some, **more: counted.append(1) or real(*some, **more))
+    monkeypatch.setattr(catalogue, "read_handbook", lambda *some, **more: counted.append(1) or real(*some, **more))
     return counted
 
 

@@ -157,7 +157,7 @@ def test_plain_markdown_reads_the_handbook_again_only_when_a_file_changed(tmp_pa
     monkeypatch.chdir(tmp_path)
     reads = []
     real = catalogue.read_handbook
-    monkeypatch.setattr(catalogue, "read", lambda *a, **k: reads.append(1) or real(*a, **k))
+    monkeypatch.setattr(catalogue, "read_handbook", lambda *a, **k: reads.append(1) or real(*a, **k))
     objects = [markdown.Markdown() for _ in range(4)]
     first = page_in_progress.page_of(objects[0])
     assert page_in_progress.page_of(objects[0]) is first
