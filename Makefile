@@ -1,8 +1,10 @@
 # Two commands do everything: `make site` and `make test`. Both install what they need into .venv.
 PYTHON ?= python3
 BIN := .venv/bin
-PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
+PIP := $(BIN)/python -m pip install --no-compile --quiet --disable-pip-version-check -c constraints.txt
 export NO_MKDOCS_2_WARNING := 1
+# Nothing is compiled while it is installed, but when it is first imported: of torch, most never is.
+unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .PHONY: help site build serve published capture test test-all lighthouse bench lint check clean
