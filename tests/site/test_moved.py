@@ -11,6 +11,7 @@ from harness.browsers import chromium, serve, wait
 from harness.executions import case
 from harness.handbooks import Handbook, make_handbook
 
+from capture.errors import CaptureError
 from capture.site.page import moved_addresses
 
 PAGES = {
@@ -108,6 +109,23 @@ def test_a_lost_address_fails_a_strict_build(
     assert done.returncode == 1
     assert message in done.stderr
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    "old",
+    ["../evil.md", "a/../../evil.md", "/evil.md", "a//evil.md", "./evil.md", "..\\evil.md", "evil.mdx", ".md/x", 7],
+)
+def test_an_old_address_lies_within_the_site(old: object) -> None:
+    """What leads on is written at the old address, so none may be outside of the site's folder, or no page."""
+    with pytest.raises(CaptureError, match=r"extra\.moved: write each line as"):
+        moved_addresses.parse_moves({old: "index.md"})
+
+
+@pytest.mark.parametrize("table", [False, 0, 7, ["a.md"], {"a.md": ["b.md"]}, {"a.md": ""}, {"a.md": None}])
+def test_moves_are_a_table_of_texts(table: object) -> None:
+    """Whatever else stands there is refused in the same words."""
+    with pytest.raises(CaptureError, match=r"extra\.moved: write each line as"):
+        moved_addresses.parse_moves(table)
 
 
 def test_addresses_are_added_and_never_taken_out(tmp_path: Path) -> None:

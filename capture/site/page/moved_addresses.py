@@ -40,17 +40,25 @@ def address(place: str) -> str:
 
 def parse_moves(table: Any) -> MovedAddresses:
     """Return what `extra.moved` of mkdocs.yml says, of pages and of sections; raises CaptureError."""
-    given = table or {}
-    if not isinstance(given, Mapping) or not all(".md" in str(old) and new for old, new in given.items()):
+    given = {} if table is None else table
+    if not isinstance(given, Mapping) or not all(
+        _is_place(old) and isinstance(new, str) and new for old, new in given.items()
+    ):
         message = (
             "extra.moved: write each line as old/page.md: new/page.md, or old/page.md#old-section: new/page.md#section"
         )
         raise CaptureError(Problem(store.CONFIG, 0, message, "moved"))
-    addresses = {address(str(old)): address(str(new)) for old, new in given.items()}
+    addresses = {address(old): address(new) for old, new in given.items()}
     return MovedAddresses(
         {old: new for old, new in addresses.items() if "#" not in old},
         {old: new for old, new in addresses.items() if "#" in old},
     )
+
+
+def _is_place(text: object) -> bool:
+    """Tell whether a text names a page below docs/, or a section of one: what leads on is written at its address."""
+    page = text.partition("#")[0] if isinstance(text, str) else ""
+    return page.endswith(".md") and "\\" not in page and not {"", ".", ".."} & set(page.split("/"))
 
 
 def _without_section(place: str) -> str:
