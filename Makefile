@@ -1,4 +1,4 @@
-# Two commands do everything: `make site` and `make test`. Both install what they need into .venv.
+# Two commands need no other: `make site` and `make test` install all that they use into .venv.
 PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip install --no-compile --quiet --disable-pip-version-check -c constraints.txt

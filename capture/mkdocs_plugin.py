@@ -61,9 +61,8 @@ class CapturedPlugin(BasePlugin[PluginOptions]):  # type: ignore[no-untyped-call
         self.sections: dict[str, list[str]] = {}  # of each page, by its address
         self.generated: set[str] = set()  # addresses of the pages that nobody wrote
         self.days: Mapping[str, str] = {}  # on which each page's text was last changed, by its path
-        self.notebooks: dict[
-            str, notebook_pages.LessonNotebook
-        ] = {}  # by the address of the lesson and of the notebook's page
+        # By the address of the lesson and by that of the notebook's page.
+        self.notebooks: dict[str, notebook_pages.LessonNotebook] = {}
 
     def on_startup(self, *, command: Literal["build", "gh-deploy", "serve"], dirty: bool) -> None:
         """Remember whether this is `mkdocs serve`; MkDocs keeps a plugin between builds because this is here."""

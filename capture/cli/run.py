@@ -10,7 +10,7 @@ import typer
 
 from capture.cli.context import handbook, tell
 from capture.cli.run_fleet import run_fleet
-from capture.cli.run_protocol import carry_out
+from capture.cli.run_protocol import run_hosts
 from capture.host.host import LOCAL
 from capture.host.probe.interpreter import asking, this_interpreter
 from capture.run import shard
@@ -85,4 +85,4 @@ def _run_here(request: RunRequest, host: str, python: str, engine: Choice, optio
         def opened() -> AbstractContextManager[Executor]:
             return local_executor(selection, (path, ask), engine, options, due, tell)
 
-        return carry_out(reading, selection, opened, dry_run)
+        return run_hosts(reading, selection, opened, dry_run)

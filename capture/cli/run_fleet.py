@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import PurePath, PureWindowsPath
 
 from capture.cli.context import tell
-from capture.cli.run_protocol import carry_out
+from capture.cli.run_protocol import run_hosts
 from capture.errors import CaptureError
 from capture.host.host import LOCAL
 from capture.run import preflight
@@ -28,7 +28,7 @@ def run_fleet(
     reading = read_hosts(request, [chosen] if chosen else None)
     selection = reading.of_host(chosen) if chosen else reading.of_sources()
     capture = FleetRequest(python, engine, options, preflight.question(selection.snippets), chosen)
-    return carry_out(reading, selection, lambda: fleet_executor(address, capture, tell), dry_run)
+    return run_hosts(reading, selection, lambda: fleet_executor(address, capture, tell), dry_run)
 
 
 def _is_relative(path: str) -> bool:

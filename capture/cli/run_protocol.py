@@ -16,16 +16,16 @@ from capture.run.host_run import Executor, HostResult, HostRun, planned, planned
 from capture.run.run_request import HandbookReading, HostSelection
 
 
-def carry_out(
+def run_hosts(
     reading: HandbookReading,
     selection: HostSelection,
     opened: Callable[[], AbstractContextManager[Executor]],
     dry_run: bool,
 ) -> int:
-    """Let whoever is opened execute what a request selects, and return the exit code.
+    """Run what a request selects on the hosts of the executor that `opened` opens, and return the exit code.
 
-    `selection` is what is known of it before anybody is opened. Raises CaptureError for a host that cannot be planned,
-    before anything is executed.
+    `selection` is what is known of it before the executor is open. Raises CaptureError for a host that cannot be
+    planned, before anything is executed.
     """
     told: set[Problem] = set()
     _complain_once(selection.problems, told)

@@ -141,13 +141,12 @@ def _stamps_of(book: store.Handbook, labels: Iterable[str]) -> dict[str, tuple[o
     return {place: tuple(sorted(_file_stamps(folder))) for place, folder in folders.items()}
 
 
-def _file_stamps(folder: Path) -> Iterator[tuple[str, int, int, int]]:
-    """Yield the path, size, time and inode of each file below a folder, without what is hidden, such as a lock."""
+def _file_stamps(folder: Path) -> Iterator[tuple[str, bytes]]:
+    """Yield the path and the stamp of each file below a folder, without what is hidden, such as a lock."""
     for parent, folders, names in os.walk(folder):
         folders[:] = [name for name in folders if not name.startswith(".") and name != NOT_READ]
         for name in names:
             if not name.startswith("."):
                 with contextlib.suppress(OSError):  # a link that leads nowhere
                     path = Path(parent, name)
-                    seen = path.stat()
-                    yield str(path), seen.st_size, seen.st_mtime_ns, seen.st_ino
+                    yield str(path), store.stamp_of(path.stat())

@@ -2,7 +2,7 @@
 
 from capture.store.cache import VARIABLE as CACHE_VARIABLE
 from capture.store.cache import Cache, digest
-from capture.store.file_stamps import footprint_of
+from capture.store.file_stamps import footprint_of, stamp_of
 from capture.store.git_index import (
     DifferingFile,
     committed_bytes,
@@ -79,6 +79,7 @@ __all__ = [
     "stage",
     "staged_bytes",
     "staged_paths",
+    "stamp_of",
     "sweep",
     "unmerged",
     "unstage",

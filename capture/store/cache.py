@@ -6,7 +6,6 @@ it, the files are parsed as if there were none.
 
 from __future__ import annotations
 
-import base64
 import contextlib
 import functools
 import hashlib
@@ -16,13 +15,12 @@ import platform
 import stat
 import sys
 import time
-import zlib
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import TypeVar
 
-from capture.store.file_stamps import below, told
+from capture.store.file_stamps import below, stamp_of
 
 T = TypeVar("T")
 VARIABLE = "CAPTURE_CACHE_DIR"  # names another folder; empty, nothing is kept
@@ -51,7 +49,7 @@ def tool() -> str:
     with contextlib.suppress(OSError):
         for path, status in sorted(below(str(PACKAGE))):  # templates, too
             if "__pycache__" not in path and not stat.S_ISDIR(status.st_mode):
-                seen.update(os.fsencode(path) + told(status))
+                seen.update(os.fsencode(path) + stamp_of(status))
     return seen.hexdigest()
 
 
@@ -61,8 +59,7 @@ class Cache:
     The first line holds the tool and the digest of all others, so that a damaged file counts as none.
     """
 
-    def __init__(self, root: Path, part: str, spare: float = SPARE) -> None:
-        self.spare = spare
+    def __init__(self, root: Path, part: str) -> None:
         base = folder(os.environ)
         name = hashlib.sha256(os.fsencode(root.absolute())).hexdigest()[:24]
         self.path = base / name / part if base else None
@@ -80,32 +77,10 @@ class Cache:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         if self.path is not None and self.grown and error is None:
-            room = int(self.spare * len(self.used))
+            room = SPARE * len(self.used)
             spare = [(key, text) for key, text in self.known.items() if key not in self.used]
             spare = spare[max(0, len(spare) - room) :]
             _write_lines(self.path, {**dict(spare), **self.used})
-
-    def get(self, key: str) -> str | None:
-        """Return the long text kept under a key by `put`, or None."""
-        text = self.used.get(key) or self.known.get(key)
-        if text is None:
-            return None
-        with contextlib.suppress(ValueError, zlib.error):
-            value = zlib.decompress(base64.b64decode(text)).decode()
-            self.used[key] = text
-            return value
-        return None
-
-    def put(self, key: str, value: str) -> None:
-        """Keep a long text, packed: HTML takes a fifth of its size."""
-        if self.path is not None:
-            with contextlib.suppress(UnicodeEncodeError):
-                self.adopt(key, base64.b64encode(zlib.compress(value.encode(), 1)).decode())
-
-    def adopt(self, key: str, packed: str) -> None:
-        """Keep a text as another process packed it."""
-        self.used[key] = packed
-        self.grown = True
 
     def recall(self, key: str, make: Callable[[], T]) -> T:
         """Return what was kept under a key, else what `make` returns, which is kept if JSON can hold it."""

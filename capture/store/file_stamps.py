@@ -22,15 +22,15 @@ def footprint_of(places: Iterable[Path]) -> str | None:
             for path, facts in sorted(walk(place)):
                 timeless = stat.S_ISDIR(facts.st_mode) and path != str(place)
                 lasting = facts.st_ino, facts.st_dev, facts.st_mode
-                digest.update(os.fsencode(path) + b"\0" + (repr(lasting).encode() if timeless else told(facts)))
+                digest.update(os.fsencode(path) + b"\0" + (repr(lasting).encode() if timeless else stamp_of(facts)))
         except OSError:
             return None
     return digest.hexdigest()
 
 
-def told(found: os.stat_result) -> bytes:
+def stamp_of(status: os.stat_result) -> bytes:
     """Return what a file system says of one version of a file."""
-    facts = found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino, found.st_dev, found.st_mode
+    facts = status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino, status.st_dev, status.st_mode
     return repr(facts).encode()
 
 

@@ -17,7 +17,7 @@ from typer.testing import CliRunner, Result
 from capture import store
 from capture.cli.app import app
 from capture.cli.run_outcome import exit_code
-from capture.cli.run_protocol import carry_out
+from capture.cli.run_protocol import run_hosts
 from capture.errors import HostRefused
 from capture.record.claims import JudgedClaims
 from capture.record.record import Record
@@ -124,7 +124,7 @@ def test_the_hosts_of_a_fleet_are_read_once_together(
         store.write_host(project.book, host(label))
     reading = read_hosts(RunRequest(project.book))
     fleet = Elsewhere(("desk", "lap"))
-    assert carry_out(reading, reading.of_sources(), lambda: contextlib.nullcontext(fleet), dry_run=False) == 0
+    assert run_hosts(reading, reading.of_sources(), lambda: contextlib.nullcontext(fleet), dry_run=False) == 0
     assert len(reads) == 1
     out = capsys.readouterr().out
     assert "nothing to execute: these hosts lack what the snippets need" in out

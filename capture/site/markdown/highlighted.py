@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 from collections.abc import Callable, Mapping
 from importlib import metadata
@@ -19,9 +20,9 @@ class Highlighted:
 
     def __init__(self, root: Path, options: Mapping[str, Any] | None) -> None:
         chosen = options or {}
-        self.cache = None if any(chosen.get(name) for name in _COUNTING_OPTIONS) else Cache(root, "highlighted")
-        if self.cache is not None:
-            self.cache.__enter__()
+        self.open = contextlib.ExitStack()
+        counting = any(chosen.get(name) for name in _COUNTING_OPTIONS)
+        self.cache = None if counting else self.open.enter_context(Cache(root, "highlighted"))
         versions = [metadata.version(name) for name in ("pygments", "pymdown-extensions")]
         self.highlighter = json.dumps([versions, dict(chosen)], sort_keys=True, default=repr)
 
@@ -34,5 +35,4 @@ class Highlighted:
 
     def write(self) -> None:
         """Keep what was made, for the next build."""
-        if self.cache is not None:
-            self.cache.__exit__(None, None, None)
+        self.open.close()

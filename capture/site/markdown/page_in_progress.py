@@ -50,7 +50,7 @@ class PageSource:
 class PageInProgress:
     """One page while Markdown renders it: its site and links, and what formatters have drawn and complained of so far.
 
-    Problems go to `log` at once where it is given, else they wait for `done`; without `draws` plots have no picture.
+    Problems go to `log` at once where it is given, else they wait for `done`.
     """
 
     def __init__(
@@ -155,7 +155,7 @@ class _StandalonePage:
     """What is known of the one Markdown object that renders without anybody having entered a page."""
 
     md: weakref.ref[Any]
-    visit: PageInProgress
+    page: PageInProgress
     footprint: str | None
 
 
@@ -172,16 +172,16 @@ def enter(
 
     `pages`, where given, is shared by the pages of one build, so that tables read the handbook once.
     """
-    visit = PageInProgress(known, page, highlighted=highlighted, pages=pages)
-    _CURRENT.set(visit)
-    return visit
+    here = PageInProgress(known, page, highlighted=highlighted, pages=pages)
+    _CURRENT.set(here)
+    return here
 
 
 def leave(rendered: str) -> list[Problem]:
     """End the page and return its problems."""
-    visit = current()
+    here = current()
     _CURRENT.set(None)
-    return visit.done(rendered) if visit else []
+    return here.done(rendered) if here else []
 
 
 def current() -> PageInProgress | None:
@@ -198,7 +198,7 @@ def page_of(md: Any) -> PageInProgress:
     if here is None or here.md() is not md:
         here = _standalone_page(md, here)
         _CURRENT.set(here)
-    return here.visit
+    return here.page
 
 
 def _standalone_page(md: Any, last: _StandalonePage | None) -> _StandalonePage:
@@ -209,7 +209,7 @@ def _standalone_page(md: Any, last: _StandalonePage | None) -> _StandalonePage:
     book = store.find_root(Path.cwd())
     footprint = site.footprint(book)
     if last is not None and footprint is not None and last.footprint == footprint:
-        known = last.visit.site
+        known = last.page.site
     else:
         known = site.read_site(book, local=not site.is_for_publication())
     return _StandalonePage(
