@@ -79,8 +79,13 @@ def inherited(environ: Mapping[str, str]) -> dict[str, str]:
     return {name: value for name, value in environ.items() if name.upper() in ALLOWED}
 
 
-def of_snippet(environ: Mapping[str, str], own: Mapping[str, str], home: Path, temporary: Path) -> dict[str, str]:
-    """Return the whole environment of a snippet: inherited, pinned, private folders, then what it sets for itself."""
+def of_snippet(
+    environ: Mapping[str, str], own: Mapping[str, str], home: Path, temporary: Path, compiled: Path | None = None
+) -> dict[str, str]:
+    """Return the whole environment of a snippet: inherited, pinned, private folders, then what it sets for itself.
+
+    `compiled` is the folder for what it compiles, where that is not to be gone with the temporary one.
+    """
     folders = {
         "HOME": str(home),
         "USERPROFILE": str(home),
@@ -88,7 +93,7 @@ def of_snippet(environ: Mapping[str, str], own: Mapping[str, str], home: Path, t
         "TMPDIR": str(temporary),
         "TEMP": str(temporary),
         "TMP": str(temporary),
-        "TORCHINDUCTOR_CACHE_DIR": str(temporary / "inductor"),
-        "TRITON_CACHE_DIR": str(temporary / "triton"),
+        "TORCHINDUCTOR_CACHE_DIR": str((compiled or temporary) / "inductor"),
+        "TRITON_CACHE_DIR": str((compiled or temporary) / "triton"),
     }
     return inherited(environ) | dict(PINS) | folders | dict(own)

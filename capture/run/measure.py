@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
+import os
+import tempfile
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
 
 from capture.errors import CaptureError
 from capture.host.environment import Conditions
+from capture.host.host import LOCAL
 from capture.host.probe import cpu_conditions, quietness
 from capture.host.probe.gpu_conditions import Gpus
 from capture.record import agreement, claims
@@ -17,9 +23,11 @@ from capture.run import record_assembly
 from capture.run.engine import fresh
 from capture.run.engine.contract import ExecutionOutcome, ExecutionRequest
 from capture.run.preflight import Prepared
+from capture.run.record_assembly import SourceChanged
 from capture.snippet.snippet import Snippet
 
-DETERMINISTIC_RUNS = 2
+DETERMINISTIC_RUNS = 2  # under a label; the second is always a new interpreter, and both must print the same
+REPEATED = ("error", "crashed")  # failures that are told only when a new interpreter shows them as well
 TIMING_RUNS = (3, 7)  # at least and at most; the last `least` must agree
 BUSY = "busy host"  # begins the refusal where no quiet moment came; the next snippet need not wait as long
 PATIENCE = 20.0  # seconds to wait for a busy machine to become quiet
@@ -29,21 +37,33 @@ PATIENCE = 20.0  # seconds to wait for a busy machine to become quiet
 Engine = Callable[[Snippet, ExecutionRequest, threading.Event], ExecutionOutcome]
 
 
-def _fresh_engine(snippet: Snippet, request: ExecutionRequest, stop: threading.Event) -> ExecutionOutcome:
+def plain_engine(snippet: Snippet, request: ExecutionRequest, stop: threading.Event) -> ExecutionOutcome:
     """Execute in a new interpreter."""
     return fresh.execute(request, stop)
 
 
 @dataclass(frozen=True)
 class Options:
-    """How to run: `runs` overrides the number of executions, `jobs` bounds what runs side by side."""
+    """How to run: `runs` overrides the number of executions, `jobs` bounds what runs side by side.
+
+    `engine` executes, `plain` confirms, always in a new interpreter.
+    """
 
     jobs: int = 1
     runs: int | None = None
     accept_failure: bool = False
     accept_noise: bool = False
     patience: float = PATIENCE
-    engine: Engine = _fresh_engine
+    engine: Engine = plain_engine
+    plain: Engine = plain_engine
+
+
+@dataclass(frozen=True)
+class Execution:
+    """One execution of a deterministic snippet: how it ended, and the record of it."""
+
+    outcome: ExecutionOutcome
+    record: Record
 
 
 class Interrupted(Exception):
@@ -69,29 +89,96 @@ class Repetition:
 
 
 def measure(prepared: Prepared, snippet: Snippet, options: Options, stop: threading.Event) -> tuple[Record, float]:
-    """Execute a snippet as often as its kind asks and return the record that stands for it."""
-    if snippet.timing:
-        return _measure_timing(prepared, snippet, options, stop)
-    outcomes, records = [], []
-    for _ in range(options.runs or DETERMINISTIC_RUNS):
-        outcome = execute(prepared, snippet, options.engine, stop)
-        outcomes.append(outcome)
-        records.append(record_assembly.record(prepared, snippet, outcome))
-        if records[-1].status != "ok":
-            break
-    seconds = sum(outcome.seconds for outcome in outcomes)
-    first = records[0]
-    for later in records[1:]:
-        change = agreement.classify(snippet, first, later)
+    """Execute a snippet as often as its kind asks and return the record that stands for it.
+
+    Raises Refused where its executions do not agree, and where it is not executed as it was planned.
+    """
+    with _shared_folder(snippet) as compiled:
+        if compiled:
+            kept = partial(_keeping, folder=compiled)
+            options = replace(options, engine=kept(options.engine), plain=kept(options.plain))
+        how = _measure_timing if snippet.timing else _measure_text
+        return how(prepared, snippet, options, stop)
+
+
+@contextlib.contextmanager
+def _shared_folder(snippet: Snippet) -> Iterator[Path | None]:
+    """Open the folder in which all executions of a snippet keep what they compile, where its header allows that."""
+    if not snippet.share_compiled:
+        yield None
+        return
+    folder = tempfile.mkdtemp(prefix=f"capture-{os.getpid()}-")
+    try:
+        yield Path(folder)
+    finally:
+        fresh.remove(Path(folder))
+
+
+def _keeping(engine: Engine, folder: Path) -> Engine:
+    """Return an engine that keeps what is compiled in a folder."""
+    return lambda snippet, request, stop: engine(snippet, replace(request, compiled=folder), stop)
+
+
+def _measure_text(
+    prepared: Prepared, snippet: Snippet, options: Options, stop: threading.Event
+) -> tuple[Record, float]:
+    """Execute a deterministic snippet until a new interpreter has confirmed what it prints, on `local` once."""
+    count = options.runs or (1 if prepared.host.label == LOCAL else DETERMINISTIC_RUNS)
+    done = [_execution(prepared, snippet, options.engine, stop)]
+    while len(done) < count and done[-1].record.status in ("ok", *REPEATED):
+        done.append(_execution(prepared, snippet, options.plain, stop))
+    if count == 1 and done[0].record.status in REPEATED:  # once more: it may have failed by chance, or by its engine
+        done.append(_execution(prepared, snippet, options.plain, stop))
+    if done[0].outcome.forked and len(done) > 1 and not _agreement(snippet, done[:2]).same:
+        # A forked process printed something else than an interpreter of its own: two of these decide.
+        done = [*done[1:], _execution(prepared, snippet, options.plain, stop)]
+    seconds = sum(one.outcome.seconds for one in done)
+    require_unchanged(prepared, snippet, seconds)
+    return _agreed(snippet, done, seconds), seconds
+
+
+def _agreed(snippet: Snippet, done: Sequence[Execution], seconds: float) -> Record:
+    """Return the record of executions that agree: the one that was confirmed, or the failure that was."""
+    first, last = done[0].record, done[-1].record
+    if len(done) == 1:
+        return replace(first, runs=Runs(1))
+    statuses = {one.record.status for one in done}
+    if len(statuses) > 1 and "ok" in statuses:
+        failed = next(one.record for one in done if one.record.status != "ok")
+        raise Refused(
+            f"flaky: one execution ended with {record_assembly.failure_words(failed)}, another did not; run it again",
+            seconds,
+        )
+    if last.status != "ok":
+        return replace(last, runs=Runs(len(done)))
+    for position in range(1, len(done)):
+        change = _agreement(snippet, [done[0], done[position]])
         if not change.same:
             raise Refused(
                 f"two executions disagree ({change.kind}: {change.detail}); seed it, or say in its header what varies: "
                 "[tool.capture.compare] volatile, or timing = true",
                 seconds,
             )
-    agree = True if len(records) > 1 else None
-    kept = records[-1] if records[-1].status != "ok" else first
-    return replace(kept, runs=Runs(len(records), agree=agree)), seconds
+    return replace(last if done[0].outcome.forked else first, runs=Runs(len(done), agree=True))
+
+
+def _agreement(snippet: Snippet, two: Sequence[Execution]) -> agreement.Agreement:
+    """Tell how far two executions agree."""
+    return agreement.classify(snippet, two[0].record, two[1].record)
+
+
+def _execution(prepared: Prepared, snippet: Snippet, engine: Engine, stop: threading.Event) -> Execution:
+    """Execute once and return the outcome with its record."""
+    outcome = execute(prepared, snippet, engine, stop)
+    return Execution(outcome, record_assembly.record(prepared, snippet, outcome))
+
+
+def require_unchanged(prepared: Prepared, snippet: Snippet, seconds: float) -> None:
+    """Raise Refused where a snippet's files are no longer those that were planned and executed."""
+    try:
+        record_assembly.request(prepared, snippet)
+    except SourceChanged as error:
+        raise Refused(str(error), seconds) from error
 
 
 def _measure_timing(
@@ -123,10 +210,12 @@ def _measure_timing(
         done.append(Repetition(_key_number(snippet, item, outcome), item, conditions, noise))
         last = done[-least:]
         if len(last) == least and not _varies(snippet, last) and (options.accept_noise or not middle(last).noise):
+            require_unchanged(prepared, snippet, seconds)
             return stored(snippet, last, len(done)), seconds
     noise = middle(done).noise or _varies(snippet, done)
     if noise and not options.accept_noise:
         raise Refused(f"noisy timing: {noise}; quieten the host, or take it marked with --accept-noise", seconds)
+    require_unchanged(prepared, snippet, seconds)
     return stored(snippet, done, len(done)), seconds
 
 
@@ -174,8 +263,12 @@ def _key_number(snippet: Snippet, item: Record, outcome: ExecutionOutcome) -> fl
 
 
 def execute(prepared: Prepared, snippet: Snippet, engine: Engine, stop: threading.Event) -> ExecutionOutcome:
-    """Execute once; raises Interrupted when it was stopped from outside."""
-    outcome = engine(snippet, record_assembly.request(prepared, snippet), stop)
+    """Execute once; raises Interrupted when it was stopped from outside, Refused where its source has changed."""
+    try:
+        request = record_assembly.request(prepared, snippet)
+    except SourceChanged as error:
+        raise Refused(str(error), 0.0) from error
+    outcome = engine(snippet, request, stop)
     if outcome.stopped == "interrupted":
         raise Interrupted
     return outcome

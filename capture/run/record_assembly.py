@@ -8,35 +8,51 @@ import re
 import tempfile
 from pathlib import Path, PurePosixPath
 
+from capture.errors import CaptureError
 from capture.host.probe import facts
-from capture.record import text_rules
+from capture.record import masks, text_rules
 from capture.record.record import SCHEMA, Elision, Record, Runs
 from capture.run.engine import contract
 from capture.run.engine.contract import CapturedStream, ExecutionOutcome, ExecutionRequest
 from capture.run.preflight import Prepared
+from capture.snippet import header
 from capture.snippet.snippet import Snippet
 
 SPAWN_ERROR = "An attempt has been made to start a new process before the"
 SPAWN_HINT = 'missing __main__ guard: put what starts processes under if __name__ == "__main__":'
 
 
+class SourceChanged(CaptureError):
+    """A snippet's file, or one that it reads, is not what it was when the run was planned."""
+
+
 def request(prepared: Prepared, snippet: Snippet) -> ExecutionRequest:
-    """Return what the engine is asked for: the script with its helpers and files in a folder of their own."""
-    path = prepared.book.root / snippet.path
-    files = {path.name: path}
-    for name in (*snippet.imports, *snippet.files):
-        files[PurePosixPath(name).as_posix()] = path.parent / name
+    """Return what the engine is asked for: the script with its helpers and files in a folder of their own.
+
+    What is executed is what the snippet's digest was taken of. Raises SourceChanged where it is there no longer.
+    """
+    folder = (prepared.book.root / snippet.path).parent
+    names = {PurePosixPath(name).as_posix(): name for name in (*snippet.imports, *snippet.files)}
+    script = PurePosixPath(snippet.path).name
+    try:
+        text = (folder / script).read_bytes()
+        files = {name: (folder / written).read_bytes() for name, written in names.items()}
+    except OSError as error:
+        raise SourceChanged(f"changed while running: {error.strerror or error}; run again") from error
+    if header.digest_of(text, {name: files[written] for written, name in names.items()}, snippet) != snippet.digest:
+        raise SourceChanged("changed while running: its source is not the one that was planned; run again")
     return ExecutionRequest(
-        python=prepared.interpreter.path, script=path.name, files=files, env=snippet.env, timeout=snippet.timeout,
-        memory=prepared.memory,
+        python=prepared.interpreter.path, script=script, files={script: text, **files}, env=snippet.env,
+        timeout=snippet.timeout, memory=prepared.memory, seed=snippet.seed,
+        seeded=tuple(name for name in ("numpy", "torch") if name in snippet.packages),
     )  # fmt: skip
 
 
 def record(prepared: Prepared, snippet: Snippet, outcome: ExecutionOutcome) -> Record:
     """Return the record of one execution, without its digest; runs and conditions are filled in by the runner."""
     where = places(prepared, outcome)
-    stdout, changed_out = text_rules.clean(joined(outcome.stdout), where)
-    stderr, changed_err = text_rules.clean(joined(outcome.stderr), where)
+    stdout, changed_out = masks.applied(snippet.mask, *text_rules.clean(joined(outcome.stdout), where))
+    stderr, changed_err = masks.applied(snippet.mask, *text_rules.clean(joined(outcome.stderr), where))
     diagnostics, _ = text_rules.clean(outcome.diagnostics.encode(), where)
     status = contract.status(outcome, snippet.exit)
     return Record(

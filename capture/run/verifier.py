@@ -15,9 +15,10 @@ from capture.host.probe import facts
 from capture.record import agreement, privacy, verification
 from capture.record.record import Record
 from capture.record.verification import Reproduction, Verification, VerificationEnvironment
-from capture.run import record_assembly, runner
+from capture.run import record_assembly, runner, verify_plan
 from capture.run.engine import fresh, process_family
-from capture.run.measure import Engine, Interrupted, execute
+from capture.run.engine.contract import ExecutionOutcome
+from capture.run.measure import Engine, Interrupted, Refused, execute, plain_engine
 from capture.run.preflight import Prepared
 from capture.run.verify_plan import VerifyDecision, VerifyTask
 
@@ -51,10 +52,29 @@ def run(
 
 
 def _attempt(prepared: Prepared, task: VerifyTask, engine: Engine, stop: threading.Event) -> Done:
-    """Execute once, since the record itself is the other execution, and compare."""
+    """Execute once, since the record itself is the other execution, and compare.
+
+    What differs by a forked process is repeated in a new interpreter before anything is said.
+    """
+    known = task.record
+    try:
+        result, outcome = _compared(prepared, task, engine, stop)
+        seconds = outcome.seconds
+        if result.outcome == "differs" and outcome.forked:
+            result, outcome = _compared(prepared, task, plain_engine, stop)
+            seconds += outcome.seconds
+    except Refused as error:
+        return Done(verify_plan.skipped(task.snippet.id, known.host, known, str(error)), error.seconds)
+    return Done(result, seconds)
+
+
+def _compared(
+    prepared: Prepared, task: VerifyTask, engine: Engine, stop: threading.Event
+) -> tuple[Reproduction, ExecutionOutcome]:
+    """Execute once and compare."""
     outcome = execute(prepared, task.snippet, engine, stop)
     again = record_assembly.record(prepared, task.snippet, outcome)
-    return Done(compared(task, again, prepared.identity), outcome.seconds)
+    return compared(task, again, prepared.identity), outcome
 
 
 def compared(task: VerifyTask, again: Record, who: privacy.Identity) -> Reproduction:

@@ -5,14 +5,14 @@ from __future__ import annotations
 import hashlib
 import re
 import tomllib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 from capture.errors import CaptureError, Problem
 from capture.snippet.header_validation import Header
 from capture.snippet.snippet import SNIPPET_ID, Snippet
-from capture.snippet.source_file import error_line, imported_words, key_lines, split
+from capture.snippet.source_file import digest, error_line, file_digest, imported_words, key_lines, read_text, split
 
 # Returns what was kept under a key, or what the function makes.
 Recall = Callable[[str, Callable[[], Any]], Any]
@@ -26,12 +26,11 @@ def parse(root: Path, path: Path, recall: Recall = lambda key, make: make()) -> 
     relative = path.relative_to(root).as_posix()
     snippet_id = relative.removeprefix("snippets/").rpartition(".")[0]
     try:
-        text = path.read_bytes().decode("utf-8-sig")
+        text = read_text(path.read_bytes())
     except UnicodeDecodeError as error:
         raise CaptureError(Problem(relative, 0, f"is not UTF-8 ({error.reason} at byte {error.start})")) from error
     except OSError as error:
         raise CaptureError(Problem(relative, 0, f"cannot be read: {error.strerror}")) from error
-    text = text.replace("\r\n", "\n").replace("\r", "\n")
     if not SNIPPET_ID.fullmatch(snippet_id):
         raise CaptureError(
             Problem(relative, 0, "name it snippets/<chapter>/<name>.py, with lower-case letters, digits and _")
@@ -39,6 +38,15 @@ def parse(root: Path, path: Path, recall: Recall = lambda key, make: make()) -> 
     key = hashlib.sha256(text.encode("utf-8")).hexdigest()
     length, *rest = recall(key, lambda: _parts(text, relative))
     return Header(root, relative, snippet_id, f"{text[:length]}\n", *rest).snippet()
+
+
+def digest_of(data: bytes, files: Mapping[str, bytes], snippet: Snippet) -> str:
+    """Return the digest that a snippet has with other bytes in its file and in those that it reads."""
+    try:
+        source, _, _ = split(read_text(data), snippet.path)
+    except (UnicodeDecodeError, CaptureError):
+        return ""
+    return digest(source, snippet.runs_with, {name: file_digest(content) for name, content in files.items()})
 
 
 def _parts(text: str, relative: str) -> tuple[int, int, dict[str, Any], dict[str, int], list[str] | None]:

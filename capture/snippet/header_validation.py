@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import hashlib
 import keyword
 import re
+import sys
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -17,22 +17,34 @@ from capture.snippet.option_types import (
     is_env,
     is_exit_code,
     is_line,
+    is_masks,
     is_number,
     is_numbers,
     is_pins,
     is_preloads,
     is_range,
+    is_seed,
     is_table,
     is_texts,
     is_timeout,
 )
-from capture.snippet.snippet import GATES, MODULE_GATE, PRELOADS, Claim, Compare, Snippet
-from capture.snippet.source_file import digest, local_imports
+from capture.snippet.snippet import (
+    GATES,
+    MASKS,
+    MODULE_GATE,
+    PRELOADS,
+    Claim,
+    Compare,
+    Snippet,
+    distribution,
+    run_options,
+)
+from capture.snippet.source_file import digest, file_digest, local_imports
 
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
 _KEYS = (
-    "title", "needs", "timing", "timeout", "exit", "files", "env", "preload", "upstream",
-    "values", "compare", "claims",
+    "title", "needs", "timing", "timeout", "exit", "files", "env", "seed", "mask", "share_compiled", "preload",
+    "upstream", "values", "compare", "claims",
 )  # fmt: skip
 _CLAIM_ID = re.compile(r"[a-z][a-z0-9-]*")
 
@@ -81,12 +93,16 @@ class Header:
         chapter = self.id.split("/")[0]
         imports = local_imports(self.root, chapter, self.source, self.words)
         values = self.values(options)
+        seed = option("seed", is_seed, "a whole number, 0 to 4294967295", None)
+        mask = option("mask", is_masks, f"a list of {', '.join(MASKS)}", [])
+        runs_with = run_options(dependencies, exit_code, env, seed, mask)
+        self.note_shadowing([self.path, *imports], dependencies)
         snippet = Snippet(
             id=self.id,
             path=self.path,
             source=self.source,
             header_line=self.first,
-            digest=digest(self.source, dependencies, exit_code, env, self.file_digests(chapter, files, imports)),
+            digest=digest(self.source, runs_with, self.file_digests(chapter, files, imports)),
             title=self.title(options),
             requires_python=python,
             dependencies=tuple(dependencies),
@@ -97,6 +113,9 @@ class Header:
             files=tuple(files),
             imports=imports,
             env=env,
+            seed=seed,
+            mask=tuple(mask),
+            share_compiled=option("share_compiled", lambda value: type(value) is bool, "true or false", False),
             preload=tuple(option("preload", is_preloads, f"a list of {', '.join(PRELOADS)}", [])),
             upstream=tuple(option("upstream", is_dotted_names, "a list of dotted names", [])),
             values=values,
@@ -139,8 +158,18 @@ class Header:
             except OSError as error:
                 self.problems.note("tool.capture.files", f'"{name}" cannot be read: {error.strerror}')
                 continue
-            result[name] = hashlib.sha256(data.replace(b"\r\n", b"\n")).hexdigest()
+            result[name] = file_digest(data)
         return result
+
+    def note_shadowing(self, paths: Iterable[str], dependencies: Iterable[str]) -> None:
+        """Note each file that Python would import in place of a standard module or a dependency."""
+        packages = {distribution(pin).replace("-", "_") for pin in dependencies}
+        for path in paths:
+            name = PurePosixPath(path).stem
+            if name in sys.stdlib_module_names or name in packages:
+                self.problems.note(
+                    "", f'"{name}.py" is the name of a module, which Python would then import from here; rename it'
+                )
 
     def needs(self, options: Mapping[str, Any]) -> tuple[str, ...]:
         """Return the checked gates."""

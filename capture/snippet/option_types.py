@@ -7,7 +7,7 @@ import re
 from typing import TypeGuard
 
 from capture import characters, version_numbers
-from capture.snippet.snippet import PRELOADS, parse_pin
+from capture.snippet.snippet import MASKS, PRELOADS, parse_pin
 
 _DOTTED = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*")
 _ENV_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -37,6 +37,16 @@ def is_texts(value: object) -> bool:
 def is_dotted_names(value: object) -> bool:
     """Tell whether this is a list of names such as `torch.nn.functional.linear`."""
     return isinstance(value, list) and all(isinstance(item, str) and _DOTTED.fullmatch(item) for item in value)
+
+
+def is_masks(value: object) -> bool:
+    """Tell whether this is a list of what is masked in stored text."""
+    return isinstance(value, list) and all(item in MASKS for item in value)
+
+
+def is_seed(value: object) -> bool:
+    """Tell whether this is a number that seeds Python, NumPy and torch alike."""
+    return type(value) is int and 0 <= value < 1 << 32
 
 
 def is_preloads(value: object) -> bool:

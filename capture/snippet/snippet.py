@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from packaging.requirements import Requirement
 
@@ -14,6 +15,7 @@ from capture.snippet import claim_syntax
 
 GATES = ("cuda", "rocm", "mps", "xpu", "xla", "compile", "gloo", "two_cpus")
 PRELOADS = ("dynamo", "inductor", "profiler")
+MASKS = ("address", "id")
 SNIPPET_ID = re.compile(r"[a-z0-9_]+/[a-z0-9_]+")
 MODULE_GATE = re.compile(r"module:[A-Za-z_]\w*(\.[A-Za-z_]\w*)*")
 
@@ -57,6 +59,9 @@ class Snippet:
     files: tuple[str, ...]
     imports: tuple[str, ...]
     env: Mapping[str, str]
+    seed: int | None
+    mask: tuple[str, ...]
+    share_compiled: bool
     preload: tuple[str, ...]
     upstream: tuple[str, ...]
     values: Mapping[str, re.Pattern[str]]
@@ -65,9 +70,14 @@ class Snippet:
     lines: Mapping[str, int]
 
     @property
+    def runs_with(self) -> dict[str, Any]:
+        """The options that change what runs, or what is kept of it, as the digest covers them."""
+        return run_options(self.dependencies, self.exit, self.env, self.seed, self.mask)
+
+    @property
     def packages(self) -> tuple[str, ...]:
         """Distribution names of the declared dependencies."""
-        return tuple(_pin_name(pin) for pin in self.dependencies)
+        return tuple(distribution(pin) for pin in self.dependencies)
 
     @property
     def modules(self) -> tuple[str, ...]:
@@ -83,6 +93,22 @@ class Snippet:
         return self.header_line
 
 
+def run_options(
+    dependencies: Iterable[str], exit_code: int, env: Mapping[str, str], seed: int | None, mask: Iterable[str]
+) -> dict[str, Any]:
+    """Return the options that a digest covers beside the source; one that is younger than records only where it is set.
+
+    Title, claims, values and compare rules take no part.
+    """
+    younger = {"seed": seed, "mask": sorted(mask) or None}
+    return {
+        "dependencies": sorted(dependencies),
+        "exit": exit_code,
+        "env": dict(env),
+        **{name: value for name, value in younger.items() if value is not None},
+    }
+
+
 @functools.lru_cache(maxsize=1024)  # most snippets declare the same few
 def parse_pin(text: str) -> Requirement | None:
     """Return a dependency such as `torch>=2.2`; None for what is none, and for one with extras, marker or address."""
@@ -94,7 +120,7 @@ def parse_pin(text: str) -> Requirement | None:
     return pin if plain and (not pin.specifier or version_numbers.is_range(str(pin.specifier))) else None
 
 
-def _pin_name(text: str) -> str:
+def distribution(text: str) -> str:
     """Return the distribution name of a dependency such as `torch>=2.2`."""
     pin = parse_pin(text)
     return pin.name.lower() if pin else text

@@ -10,6 +10,7 @@ import os
 import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import Any
 
 from capture.errors import CaptureError, Problem
 
@@ -132,18 +133,21 @@ def imported_words(source: str) -> list[str] | None:
     return sorted({word for match in _IMPORT.finditer(source) for word in _IDENTIFIER.findall(match[1])})
 
 
-def digest(
-    source: str, dependencies: Iterable[str], exit_code: int, env: Mapping[str, str], files: Mapping[str, str]
-) -> str:
+def read_text(data: bytes) -> str:
+    """Return the text of a snippet's file with LF line ends; raises UnicodeDecodeError."""
+    return data.decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n")
+
+
+def file_digest(data: bytes) -> str:
+    """Return SHA-256 of a file that a snippet reads, with LF line ends where it is text."""
+    return hashlib.sha256(data.replace(b"\r\n", b"\n")).hexdigest()
+
+
+def digest(source: str, options: Mapping[str, Any], files: Mapping[str, str]) -> str:
     """Return SHA-256 of the source above the block plus the options that change what runs.
 
-    `files` maps names to the SHA-256 of their bytes. Title, claims, values and compare rules take no part.
+    `files` maps names to their `file_digest`; an option that says nothing takes no part.
     """
-    options = {
-        "dependencies": sorted(dependencies),
-        "exit": exit_code,
-        "env": dict(env),
-        "files": dict(files),
-    }
+    options = {**options, "files": dict(files)}
     canonical = json.dumps(options, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
     return hashlib.sha256(f"{source}\0{canonical}".encode("utf-8", "surrogatepass")).hexdigest()

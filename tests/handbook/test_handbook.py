@@ -20,7 +20,7 @@ from harness.project import bare_python, environment
 from capture import store
 from capture.record import text_rules
 from capture.run import record_assembly
-from capture.run.engine import forked, fresh
+from capture.run.engine import forkable, forked, fresh
 from capture.run.engine.contract import ExecutionOutcome, ExecutionRequest
 from capture.site.markdown import typed_figures
 from capture.site.markdown.handbook_pages import HandbookPages
@@ -215,13 +215,13 @@ def text_of(found: ExecutionOutcome) -> tuple[str, str, int]:
     [
         key if key.split("/")[0] in FOUNDING else pytest.param(key, marks=pytest.mark.slow)
         for key, snippet in SNIPPETS.items()
-        if not forked.unsuitable(snippet)
+        if not forkable.why_not(snippet)
     ],
 )
 def test_both_engines_print_the_same(key: str, server: forked.Server) -> None:
     """Every deterministic snippet that may be forked gives the same bytes in a fresh interpreter."""
     path = REPOSITORY / SNIPPETS[key].path
-    request = ExecutionRequest(sys.executable, path.name, {path.name: path}, {}, 120, 8 << 30)
+    request = ExecutionRequest(sys.executable, path.name, {path.name: path.read_bytes()}, {}, 120, 8 << 30)
     stop = threading.Event()
     assert text_of(server.execute(request, stop)) == text_of(fresh.execute(request, stop))
 

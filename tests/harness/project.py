@@ -161,6 +161,15 @@ def bare_python() -> str:
     return bare_interpreter(Path(folder))
 
 
+@functools.cache
+def stub_torch_python() -> str:
+    """Return an interpreter whose torch is a stand-in that imports at once, made once."""
+    folder = tempfile.mkdtemp(prefix="torch-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    text = "__version__ = '2.13.0'\n"
+    return bare_interpreter(Path(folder), {"torch/__init__.py": text, "torch/version.py": text})
+
+
 def bare_interpreter(folder: Path, packages: Mapping[str, str] | None = None) -> str:
     """Make an interpreter with nothing installed but some faked modules, and return its path."""
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(folder)], check=True, timeout=PATIENCE)

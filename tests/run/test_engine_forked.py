@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import functools
 import os
 import signal
 import socket
-import tempfile
 import threading
 from collections.abc import Iterator
 from dataclasses import replace
@@ -16,36 +14,29 @@ from typing import Any
 import psutil
 import pytest
 from harness.executions import PLENTY, prepared, waits, written
-from harness.project import bare_interpreter, processes_with, until
+from harness.project import bare_interpreter, processes_with, stub_torch_python, until
 
 from capture.host.probe.interpreter import read_interpreter
 from capture.host.probe.torch_probe import TorchRequest, probe_torch
 from capture.run import record_assembly
-from capture.run.engine import forked, fresh
+from capture.run.engine import forkable, forked, fresh
 from capture.run.engine.contract import ExecutionOutcome, ExecutionRequest
 from capture.run.engine.selection import Engines
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here, and so no such engine")
-TORCH = {"torch/__init__.py": "__version__ = '2.13.0'\n", "torch/version.py": "__version__ = '2.13.0'\n"}
-
-
-@functools.cache
-def python() -> str:
-    """Return an interpreter whose torch is a stand-in, so that a server starts at once."""
-    return bare_interpreter(Path(tempfile.mkdtemp(prefix="torch-")), TORCH)
 
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[forked.Server]:
     """One server for all executions, as in a run."""
-    running = forked.Server(python(), [])
+    running = forked.Server(stub_torch_python(), [])
     yield running
     running.close()
 
 
 def asked(root: Path, code: str, memory: int = PLENTY, **options: Any) -> ExecutionRequest:
     """Return the request for code as a snippet that uses torch."""
-    known = prepared(root, memory=memory, interpreter=read_interpreter(python(), (), ()))
+    known = prepared(root, memory=memory, interpreter=read_interpreter(stub_torch_python(), (), ()))
     return record_assembly.request(known, written(root, code, dependencies=["torch>=2.2"], **options))
 
 
@@ -188,7 +179,7 @@ def engines(
     """Return engines, a snippet, its request, and the list that gets what is told."""
     snippet = written(root, code, **{"dependencies": ["torch>=2.2"], **options})
     told: list[str] = []
-    path = interpreter or python()
+    path = interpreter or stub_torch_python()
     known = prepared(root, interpreter=read_interpreter(path, (), ()))
     return Engines(choice, [snippet], told.append), snippet, record_assembly.request(known, snippet), told
 
@@ -205,7 +196,7 @@ def engines(
 )
 def test_what_is_not_safe_runs_fresh(options: dict[str, Any], why: str, tmp_path: Path) -> None:
     """Timing, own environment, devices and compilers need an interpreter of their own; the reason is in words."""
-    assert forked.unsuitable(written(tmp_path, "print(1)", **{"dependencies": ["torch"], **options})).startswith(why)
+    assert forkable.why_not(written(tmp_path, "print(1)", **{"dependencies": ["torch"], **options})).startswith(why)
 
 
 @pytest.mark.parametrize(
@@ -213,13 +204,13 @@ def test_what_is_not_safe_runs_fresh(options: dict[str, Any], why: str, tmp_path
 )
 def test_what_starts_processes_or_compiles_runs_fresh(code: str, tmp_path: Path) -> None:
     """A source that names such things is not forked."""
-    assert "it uses" in forked.unsuitable(written(tmp_path, code, dependencies=["torch"]))
+    assert "it uses" in forkable.why_not(written(tmp_path, code, dependencies=["torch"]))
 
 
 def test_a_server_that_dies_loses_no_execution(tmp_path: Path) -> None:
     """The execution that it ran is repeated in a fresh interpreter; one line says why."""
     chosen, snippet, request, told = engines(tmp_path, "import time\nprint('up')\ntime.sleep(1)\nprint('ran')")
-    server = chosen.running(python())
+    server = chosen.running(stub_torch_python())
     threading.Thread(target=lambda: (until(lambda: started(server), "it runs"), server.process.kill())).start()
     found = chosen.execute(snippet, request, threading.Event())
     chosen.close()
@@ -246,7 +237,7 @@ def test_a_server_that_hangs_is_given_up(tmp_path: Path, monkeypatch: pytest.Mon
     """A server that does not answer is left behind, and the run goes on."""
     monkeypatch.setattr(forked, "ANSWER_LIMIT", 0.5)
     chosen, snippet, request, told = engines(tmp_path, "print('ran')")
-    server = chosen.running(python())
+    server = chosen.running(stub_torch_python())
     assert server.ready.wait(30)
     os.kill(server.process.pid, signal.SIGSTOP)
     assert chosen.execute(snippet, request, threading.Event()).stdout.head == b"ran\n"
@@ -257,7 +248,7 @@ def test_a_server_that_hangs_is_given_up(tmp_path: Path, monkeypatch: pytest.Mon
 
 def test_forked_children_end_with_their_server(tmp_path: Path) -> None:
     """When the tool is killed its server sees that, and ends what it has forked."""
-    server = forked.Server(python(), [])
+    server = forked.Server(stub_torch_python(), [])
     request = replace(asked(tmp_path, "import time\nprint('up')\ntime.sleep(60)"), timeout=50)
     failures: list[BaseException] = []
 
@@ -288,7 +279,7 @@ def test_facts_come_from_the_server(tmp_path: Path) -> None:
     """What a fresh probe tells about torch, the first child of the server tells too."""
     chosen, _, _, told = engines(tmp_path, "print(1)")
     request = TorchRequest(packages=("pip",), modules=("json",), upstream=("torch.relu",))
-    assert chosen.facts(python(), request) == probe_torch(python(), request)
+    assert chosen.facts(stub_torch_python(), request) == probe_torch(stub_torch_python(), request)
     chosen.close()
     assert told == []
 
@@ -296,10 +287,10 @@ def test_facts_come_from_the_server(tmp_path: Path) -> None:
 def test_the_server_starts_while_the_run_is_planned(tmp_path: Path) -> None:
     """It imports torch meanwhile where something due will be forked, and is not started in vain otherwise."""
     chosen, snippet, request, told = engines(tmp_path, "print('ran')")
-    chosen.warm(python(), [])
+    chosen.warm(stub_torch_python(), [])
     chosen.warm("python3", [snippet.id])
     assert chosen.server is None
-    chosen.warm(python(), [snippet.id])
+    chosen.warm(stub_torch_python(), [snippet.id])
     early = chosen.server
     assert early is not None
     assert chosen.execute(snippet, request, threading.Event()).stdout.head == b"ran\n"

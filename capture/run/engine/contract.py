@@ -7,7 +7,7 @@ import signal
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Literal, Protocol
+from typing import Literal, Protocol
 
 from capture.record.record import Status
 
@@ -25,16 +25,20 @@ Stopped = Literal["timeout", "output_limit", "out_of_memory", "interrupted"]
 class ExecutionRequest:
     """One execution of one snippet.
 
-    `files` maps names in the working folder to what is copied there; `script` is one of them. `timeout` is in
-    seconds, `memory` in bytes of resident size of the whole process tree.
+    `files` maps names in the working folder to what stands in them; `script` is one of them. `timeout` is in
+    seconds, `memory` in bytes of resident size of the whole process tree. `seed` is given to Python and the
+    modules of `seeded` before the script starts. What is compiled is kept in `compiled`, a folder, where one is given.
     """
 
     python: str
     script: str
-    files: Mapping[str, Path]
+    files: Mapping[str, bytes]
     env: Mapping[str, str]
     timeout: float
     memory: int
+    seed: int | None = None
+    seeded: tuple[str, ...] = ()
+    compiled: Path | None = None
 
 
 @dataclass(frozen=True)
@@ -55,7 +59,8 @@ class CapturedStream:
 class ExecutionOutcome:
     """How one execution ended. `code` is negative where a signal ended it, as subprocess reports it.
 
-    `folders` are the private folders it ran in, whose paths must not be stored: work, home and temporary.
+    `work`, `home` and `temporary` are the private folders it ran in, whose paths must not be stored; `written` names
+    the files that it left in the first. `forked` tells that it was no new interpreter.
     """
 
     code: int
@@ -70,6 +75,8 @@ class ExecutionOutcome:
     work: str
     home: str
     temporary: str
+    written: tuple[str, ...] = ()
+    forked: bool = False
 
 
 class Process(Protocol):
@@ -84,8 +91,8 @@ class Process(Protocol):
         """Send SIGKILL."""
 
 
-# Starts the script of a request in its working folder, with an environment and files for stdout and stderr.
-Start = Callable[[ExecutionRequest, Path, dict[str, str], IO[bytes], IO[bytes]], Process]
+# Starts the script of a request in its working folder, with an environment and descriptors for stdout and stderr.
+Start = Callable[[ExecutionRequest, Path, dict[str, str], int, int], Process]
 
 
 def status(outcome: ExecutionOutcome, expected: int) -> Status:

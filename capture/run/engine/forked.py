@@ -5,68 +5,52 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import re
+import signal
 import socket
 import subprocess
-import sys
 import tempfile
 import threading
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
+
+import psutil
 
 from capture.host import child_environment
-from capture.run.engine import fresh
+from capture.run.engine import fresh, process_family
 from capture.run.engine.contract import ExecutionOutcome, ExecutionRequest
-from capture.snippet.snippet import Snippet
 
 SERVER = Path(__file__).with_name("fork_server.py")
 START_LIMIT = 120.0  # seconds for importing torch and what else is asked for
 ANSWER_LIMIT = 10.0  # seconds for a fork
-# What starts processes of its own, or is about starting, imports or the interpreter itself, gets a fresh one.
-OWN_PROCESS = re.compile(
-    r"\b(?:multiprocessing|subprocess|torch\.distributed|num_workers|ctypes|faulthandler|atexit|importlib|inspect"
-    r"|os\.(?:fork|spawn|exec|posix_spawn|_exit)|sys\.(?:modules|flags|meta_path|_getframe|settrace|setprofile)"
-    r"|torch\.compile|torch\._dynamo|set_num_interop_threads|print_stack|stacklevel)\b"
-)
+LAST_WORDS = 5.0  # seconds for the news of an end
+LARGEST = 1 << 20  # bytes of an answer
+DEEPEST = 64 << 20  # bytes of stack, where the system sets no limit
 
 
 class ServerLost(Exception):
     """The server did not start, died or does not answer; the execution can be repeated in a fresh interpreter."""
 
 
-def unsuitable(snippet: Snippet) -> str:
-    """Say why a snippet needs a fresh interpreter, or nothing when a forked one serves as well."""
-    if not hasattr(os, "fork") or sys.platform == "darwin":
-        return "forking after imports is not safe on this platform"
-    if snippet.timing:
-        return "it times"
-    if snippet.env:
-        return "it sets its environment, which torch may read when imported"
-    if devices := [gate for gate in snippet.needs if not gate.startswith(("!", "module:", "two_cpus"))]:
-        return f"it needs {', '.join(devices)}"
-    if "torch" not in snippet.packages:
-        return "it does not use torch"
-    if match := OWN_PROCESS.search(snippet.source):
-        return f"it uses {match[0]}"
-    return ""
-
-
 class Server:
     """One server process; several threads may execute through it at once."""
 
     def __init__(self, python: str, preload: Sequence[str]) -> None:
-        ours, theirs = socket.socketpair()
+        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self.folder = tempfile.TemporaryDirectory(prefix="capture-server-", ignore_cleanup_errors=True)
         home = Path(self.folder.name)
-        env = child_environment.of_snippet(os.environ, {}, home, home)
-        command = [python, "-X", "faulthandler", str(SERVER), str(theirs.fileno()), ",".join(sorted(set(preload)))]
+        self.printed = home / "printed"
+        env = child_environment.of_snippet(os.environ, {}, home, home) | {process_family.MARK: process_family.server()}
+        given = (str(theirs.fileno()), ",".join(sorted(set(preload))), str(_stack_size()))
+        command = [python, "-X", "faulthandler", str(SERVER), *given]
         try:
-            self.process = subprocess.Popen(
-                command, cwd=home, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL, pass_fds=(theirs.fileno(),), start_new_session=True,
-            )  # fmt: skip
+            with self.printed.open("wb") as printed:
+                self.process = subprocess.Popen(
+                    command, cwd=home, env=env, stdin=subprocess.DEVNULL, stdout=printed, stderr=printed,
+                    pass_fds=(theirs.fileno(),), start_new_session=True,
+                )  # fmt: skip
         except OSError as error:
             ours.close()
             self.folder.cleanup()
@@ -76,6 +60,7 @@ class Server:
         self.socket = ours
         self.lock = threading.Lock()
         self.children: dict[str, Child] = {}
+        self.modules: frozenset[str] = frozenset()
         self.lost = ""
         self.ready = threading.Event()
         self.reader = threading.Thread(target=self.hand_on, daemon=True)
@@ -83,12 +68,9 @@ class Server:
 
     def hand_on(self) -> None:
         """Hand each answer to the execution it is for, until the server ends."""
-        pending = b""
         with contextlib.suppress(OSError, ValueError):
-            while data := self.socket.recv(1 << 16):
-                *lines, pending = (pending + data).split(b"\n")
-                for line in lines:
-                    self.take(json.loads(line))
+            while data := self.socket.recv(LARGEST):
+                self.take(json.loads(data))
         self.lost = self.lost or "the server ended"
         self.ready.set()
         with self.lock:
@@ -98,7 +80,10 @@ class Server:
     def take(self, message: dict[str, Any]) -> None:
         """Take one answer."""
         if "ready" in message:
+            self.modules = frozenset(message["modules"])
             self.lost = message["failure"] or ""
+            if not self.lost and self.printed.stat().st_size:  # which each script's own import would print
+                self.lost = "importing torch prints something"
             self.ready.set()
             return
         with self.lock:
@@ -110,17 +95,26 @@ class Server:
         else:
             child.ended(message["code"])
 
-    def start(self, message: dict[str, Any]) -> Child:
-        """Let the server fork a process; raises ServerLost when it does not."""
+    def shadows(self, files: Iterable[str]) -> bool:
+        """Tell whether a file of a working folder bears the name of a module that a script would import in its place.
+
+        Such a script fails, or differs, by itself alone; in the server the real module has been imported already.
+        """
+        self.ready.wait(START_LIMIT)
+        return any(name.partition("/")[0].removesuffix(".py") in self.modules for name in files)
+
+    def start(self, message: dict[str, Any], streams: Sequence[int]) -> Child:
+        """Let the server fork a process with three standard streams; raises ServerLost when it does not."""
         if not self.ready.wait(START_LIMIT):
             self.lost = f"importing torch took more than {START_LIMIT:.0f} s"
-        child = Child()
+        name = uuid.uuid4().hex
+        child = Child(self)
         with self.lock:
             if self.lost:
                 raise ServerLost(self.lost)
-            self.children[message["id"]] = child
+            self.children[name] = child
             try:
-                self.socket.sendall(json.dumps(message).encode() + b"\n")
+                socket.send_fds(self.socket, [json.dumps({"id": name, **message}).encode()], list(streams))
             except OSError as error:
                 raise ServerLost("the server ended") from error
         if not child.begun.wait(ANSWER_LIMIT) or not child.pid:
@@ -131,36 +125,47 @@ class Server:
     def execute(self, request: ExecutionRequest, stop: threading.Event) -> ExecutionOutcome:
         """Execute once, as `fresh.execute` does; raises ServerLost when the server is lost meanwhile."""
 
-        def start(asked: ExecutionRequest, work: Path, env: dict[str, str], out: IO[bytes], err: IO[bytes]) -> Child:
-            message = {
-                "id": uuid.uuid4().hex, "script": str(work / asked.script), "work": str(work), "env": env,
-                "stdin": os.devnull, "stdout": out.name, "stderr": err.name,
-            }  # fmt: skip
-            child = self.start(message)
+        def start(asked: ExecutionRequest, work: Path, env: dict[str, str], out: int, err: int) -> Child:
+            message: dict[str, Any] = {"script": str(work / asked.script), "work": str(work), "env": env}
+            message |= {"seed": asked.seed, "seeded": list(asked.seeded)}
+            with Path(os.devnull).open("rb") as nothing:
+                child = self.start(message, (nothing.fileno(), out, err))
             fresh.no_core_file(child.pid)
             return child
 
-        return fresh.execute(request, stop, start)
+        return replace(fresh.execute(request, stop, start), forked=True)
 
     def output_of(self, script: Path, text: str, env: Mapping[str, str], timeout: float) -> str:
         """Return what a script of ours prints in a forked process; raises ServerLost when it does not end in time."""
         home = Path(self.folder.name)
-        given, printed, complaints = (home / f"{name}-{uuid.uuid4().hex}" for name in ("in", "out", "err"))
-        given.write_text(text, "utf-8")
-        for path in (printed, complaints):
-            path.touch()
-        child = self.start(
-            {
-                "id": uuid.uuid4().hex, "script": str(script), "work": str(home), "env": dict(env),
-                "stdin": str(given), "stdout": str(printed), "stderr": str(complaints),
-            }
-        )  # fmt: skip
-        try:
-            child.wait(timeout)
-        except subprocess.TimeoutExpired as error:
-            fresh.end_main(child)
-            raise ServerLost(f"{script.name} did not end in {timeout:g} s") from error
-        return printed.read_text("utf-8", "replace")
+        message: dict[str, Any] = {
+            "script": str(script),
+            "work": str(home),
+            "env": dict(env),
+            "seed": None,
+            "seeded": [],
+        }
+        with (
+            tempfile.TemporaryFile(dir=home) as given,
+            tempfile.TemporaryFile(dir=home) as printed,
+            Path(os.devnull).open("wb") as complaints,
+        ):
+            given.write(text.encode())
+            given.seek(0)
+            child = self.start(message, (given.fileno(), printed.fileno(), complaints.fileno()))
+            try:
+                child.wait(timeout)
+            except subprocess.TimeoutExpired as error:
+                fresh.end_main(child)
+                raise ServerLost(f"{script.name} did not end in {timeout:g} s") from error
+            printed.seek(0)
+            return printed.read().decode("utf-8", "replace")
+
+    def wake(self) -> None:
+        """Let the server go on where a snippet has stopped it, its parent, which all others wait for."""
+        with contextlib.suppress(psutil.Error, OSError):
+            if psutil.Process(self.process.pid).status() == psutil.STATUS_STOPPED:
+                self.process.send_signal(signal.SIGCONT)
 
     def close(self) -> None:
         """End the server; what it forked has ended before."""
@@ -171,14 +176,24 @@ class Server:
             self.process.wait(2)
         except subprocess.TimeoutExpired:
             self.process.kill()
-            self.process.wait()
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self.process.wait(LAST_WORDS)
         self.folder.cleanup()
+
+
+def _stack_size() -> int:
+    """Return the bytes of stack that a main thread gets here, so that a forked script recurses as deep as in one."""
+    import resource
+
+    limit = resource.getrlimit(resource.RLIMIT_STACK)[0]
+    return DEEPEST if limit == resource.RLIM_INFINITY else max(min(limit, DEEPEST) // 4096 * 4096, 1 << 20)
 
 
 class Child:
     """A forked process, waited for through the server; the part of `subprocess.Popen` that the engine uses."""
 
-    def __init__(self) -> None:
+    def __init__(self, server: Server) -> None:
+        self.server = server
         self.pid = 0
         self.returncode: int | None = None
         self.gone = False
@@ -205,6 +220,7 @@ class Child:
     def wait(self, timeout: float | None = None) -> int:
         """Return the exit code; raises TimeoutExpired as Popen does, ServerLost when nobody will ever tell it."""
         if not self.done.wait(timeout):
+            self.server.wake()
             raise subprocess.TimeoutExpired("a forked snippet", timeout or 0.0)
         if self.gone or self.returncode is None:
             raise ServerLost("the server ended")

@@ -29,10 +29,13 @@ from capture.run.engine.contract import (
     is_crash,
 )
 
+SEEDING = Path(__file__).with_name("seeding")  # holds a sitecustomize.py, which Python imports before a script
 POLL = 0.02  # seconds between looks at the clock and the sizes
 SAMPLE = 0.1  # seconds between looks at memory, which costs more
 ABANDONED = 2 * 3600.0  # seconds; a snippet's limit is at most an hour
 SAMPLE_SHARE = 0.05  # of the time, at most, is spent on them
+DEATH = 10.0  # seconds until a process is gone that was killed
+LISTED = 20  # files
 
 
 def execute(request: ExecutionRequest, stop: threading.Event, begin: Start | None = None) -> ExecutionOutcome:
@@ -60,9 +63,9 @@ def _folders_for(root: Path, request: ExecutionRequest) -> tuple[Path, Path, Pat
     work, home, temporary = root / "work", root / "home", root / "tmp"
     for folder in (work, home, temporary):
         folder.mkdir()
-    for name, source in request.files.items():
+    for name, data in request.files.items():
         (work / name).parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(source, work / name)
+        (work / name).write_bytes(data)
     return work, home, temporary
 
 
@@ -70,20 +73,22 @@ def _execute_in(root: Path, request: ExecutionRequest, stop: threading.Event, be
     """Execute in a folder that holds the working folder, a home, a temporary folder and the captured streams."""
     work, home, temporary = _folders_for(root, request)
     mark = process_family.new_mark()
-    env = child_environment.of_snippet(os.environ, request.env, home, temporary) | {process_family.MARK: mark}
+    env = child_environment.of_snippet(os.environ, request.env, home, temporary, request.compiled)
+    env[process_family.MARK] = mark
     killed_before = process_family.kernel_memory_kills()
-    # Appending: a process that opens its output anew, as /dev/stdout, leaves no hole. Kept open, because the snippet
-    # may remove the folder.
-    with (root / "stdout").open("a+b") as out, (root / "stderr").open("a+b") as err:
+    with streams.piped(root) as (out, err):
         started = time.monotonic()
-        process = begin(request, work, env, out, err)
-        family = process_family.Family(process.pid, mark)
+        process = begin(request, work, env, out.writer, err.writer)
+        out.release()
+        err.release()
+        collector = streams.Collector((out, err))
+        family = process_family.Family(process.pid, mark, root)
         at_limit = 0
         try:
-            watcher = Watcher(process, family, (out, err), request, stop, started)
+            watcher = Watcher(process, family, (out.file, err.file), request, stop, started)
             stopped = watcher.watch()
             if stopped == "timeout":
-                at_limit = streams.size(err)
+                at_limit = streams.size(err.file)
                 _ask_where(process)
             if stopped:
                 end_main(process)
@@ -93,26 +98,42 @@ def _execute_in(root: Path, request: ExecutionRequest, stop: threading.Event, be
                 end_main(process)
             finally:
                 family.end(grace=0.0)
+                collector.finish()
             raise
-        code = process.wait()
+        code = process.wait(DEATH)
         seconds = time.monotonic() - started
         left = family.end(grace=0.0 if stopped else 0.5)
+        collector.finish()
+        stopped = "output_limit" if not stopped and watcher.floods() else stopped
         if not stopped and code == -9 and process_family.kernel_memory_kills() > killed_before:
             stopped = "out_of_memory"
-        stderr, diagnostics = streams.read_stream(err), ""
+        stderr, diagnostics = streams.read_stream(err.file), ""
         if stopped == "timeout" or (not stopped and is_crash(code)):
-            stderr, diagnostics = streams.split_report(err, at_limit)
+            stderr, diagnostics = streams.split_report(err.file, at_limit)
         return ExecutionOutcome(
-            code=code, stopped=stopped, stdout=streams.read_stream(out), stderr=stderr, diagnostics=diagnostics,
+            code=code, stopped=stopped, stdout=streams.read_stream(out.file), stderr=stderr, diagnostics=diagnostics,
             left_processes=0 if stopped else left, seconds=seconds, cpu_seconds=watcher.cpu, peak_memory=watcher.peak,
-            work=str(work), home=str(home), temporary=str(root),
+            work=str(work), home=str(home), temporary=str(root), written=_written(work, request),
         )  # fmt: skip
 
 
-def start(
-    request: ExecutionRequest, work: Path, env: dict[str, str], out: IO[bytes], err: IO[bytes]
-) -> subprocess.Popen[bytes]:
+def _written(work: Path, request: ExecutionRequest) -> tuple[str, ...]:
+    """Name the files that an execution left in its working folder, some of them where they are many."""
+    found = []
+    for folder, folders, names in os.walk(work):
+        folders[:] = sorted(name for name in folders if name != "__pycache__")
+        inside = Path(folder).relative_to(work)
+        found += [name for entry in sorted(names) if (name := (inside / entry).as_posix()) not in request.files]
+        if len(found) > LISTED:
+            break
+    return tuple(found[:LISTED])
+
+
+def start(request: ExecutionRequest, work: Path, env: dict[str, str], out: int, err: int) -> subprocess.Popen[bytes]:
     """Start the interpreter with the script; raises HostBroken when it cannot be."""
+    if request.seed is not None:
+        names = ",".join(request.seeded)
+        env = env | {"PYTHONPATH": str(SEEDING), "CAPTURE_SEED": f"{request.seed}:{names}"}
     # faulthandler reports where each thread stands when a time limit ends the process with SIGABRT.
     command = [request.python, "-X", "faulthandler", str(work / request.script)]
     try:
@@ -182,7 +203,12 @@ def end_main(process: Process) -> None:
     process_family.kill_group(process.pid)
     with contextlib.suppress(OSError):
         process.kill()
-    process.wait()
+    try:
+        process.wait(DEATH)
+    except subprocess.TimeoutExpired as error:  # within a driver or a dead network drive
+        raise CaptureError(
+            f"process {process.pid} cannot be ended: the system does not let go of it; restart this machine"
+        ) from error
 
 
 def _ask_where(process: Process) -> None:

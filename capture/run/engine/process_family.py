@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import os
 import re
 import signal
+import sys
 import time
 import uuid
 from pathlib import Path
@@ -13,16 +15,18 @@ from pathlib import Path
 import psutil
 
 MARK = "CAPTURE_EXECUTION"  # inherited by every process of an execution, also by one that left its session
+_CHILD_SUBREAPER = 36  # PR_SET_CHILD_SUBREAPER of <linux/prctl.h>
 
 
 class Family:
     """The main process of an execution and everything it started, also what left its session or its parent.
 
-    They descend from it when looked at, share its session, or carry its mark in their environment.
+    They descend from it when looked at, share its session, carry its mark in their environment, or came to this
+    process when they lost their parent and stand in the execution's folder or hold its streams.
     """
 
-    def __init__(self, main: int, mark: str) -> None:
-        self.main, self.mark = main, mark
+    def __init__(self, main: int, mark: str, folder: Path) -> None:
+        self.main, self.mark, self.folder = main, mark, str(folder)
         self.seen: dict[int, psutil.Process] = {}
         # Process numbers are reused; nothing that is older than the main process belongs to it.
         self.since = time.time() - 5
@@ -66,9 +70,14 @@ class Family:
                 process = psutil.Process(pid)
                 if process.create_time() < self.since:
                     continue
-                if session(pid) == self.main or process.environ().get(MARK) == self.mark:
+                if session(pid) == self.main or _mark_of(process) == self.mark or self.is_adopted(process):
                     family[pid] = process
+        self.seen |= family
         return [process for process in family.values() if _living(process)]
+
+    def is_adopted(self, process: psutil.Process) -> bool:
+        """Tell whether a process has lost its parent and stands in the folder of this execution."""
+        return is_orphan(process) and process.cwd().startswith(self.folder)
 
     def end(self, grace: float) -> int:
         """End everything that is left once the main process has ended, and return how many processes that were.
@@ -89,12 +98,60 @@ class Family:
                     process.kill()
             time.sleep(0.01)
             left = self.left()  # a dying process may have started another
+        for process in self.seen.values():
+            with contextlib.suppress(psutil.Error):
+                process.wait(0)  # one that this process adopted stays as a zombie otherwise
         return counted
 
 
 def new_mark() -> str:
     """Return a mark for one execution; it names this process, so that a later run knows whether that still lives."""
     return f"{os.getpid()}-{uuid.uuid4().hex}"
+
+
+def server() -> str:
+    """Return the mark of a fork server of this process; what it forks shows the same, whatever it sets itself."""
+    return f"{os.getpid()}-server"
+
+
+def adopt_orphans() -> None:
+    """Let what loses its parent become a child of this process, where the system can do that (Linux).
+
+    So a process that leaves its session, parent and environment behind is still found.
+    """
+    if sys.platform == "linux":
+        with contextlib.suppress(OSError, AttributeError):
+            ctypes.CDLL(None).prctl(_CHILD_SUBREAPER, 1, 0, 0, 0)
+
+
+def is_orphan(process: psutil.Process) -> bool:
+    """Tell whether a process is a child of this one that it has not started: of another session, without a mark.
+
+    What a fork server forked has the server's mark, whatever it did to its environment; so has the server.
+    """
+    if process.ppid() != os.getpid() or session(process.pid) in (session(os.getpid()), None):
+        return False
+    return _mark_of(process) in ("", server())
+
+
+def _mark_of(process: psutil.Process) -> str:
+    """Return the mark in the environment of a process, or nothing."""
+    with contextlib.suppress(psutil.Error, OSError):
+        return str(process.environ().get(MARK, ""))
+    return ""
+
+
+def end_orphans(since: float) -> int:
+    """End what came to this process since a time, once no execution runs and no server; return how many processes."""
+    ended = 0
+    with contextlib.suppress(psutil.Error):
+        for process in psutil.Process().children():
+            with contextlib.suppress(psutil.Error, OSError):
+                if process.create_time() >= since - 0.05 and is_orphan(process):
+                    process.kill()
+                    process.wait(5)
+                    ended += 1
+    return ended
 
 
 def end_abandoned() -> int:

@@ -13,7 +13,7 @@ from capture.errors import CaptureError, HostBroken
 from capture.host.probe import torch_probe
 from capture.host.probe.torch_probe import TorchFacts, TorchRequest
 from capture.host.probe.torch_script_questions import without_paths
-from capture.run.engine import forked, fresh
+from capture.run.engine import forkable, forked, fresh
 from capture.run.engine.contract import ExecutionOutcome, ExecutionRequest
 from capture.snippet.snippet import Snippet
 
@@ -49,7 +49,7 @@ class Engines:
         """Say why a planned snippet gets a fresh interpreter, or nothing when it is forked; found out once."""
         if name not in self.reasons:
             chosen = self.choice == "fresh"
-            self.reasons[name] = "fresh was chosen" if chosen else forked.unsuitable(self.snippets[name])
+            self.reasons[name] = "fresh was chosen" if chosen else forkable.why_not(self.snippets[name])
         return self.reasons[name]
 
     def facts(self, python: str, request: TorchRequest) -> TorchFacts:
@@ -72,7 +72,9 @@ class Engines:
         """Execute once. A server that is lost costs the execution that it ran nothing but a repetition."""
         if not self.lost and snippet.id in self.snippets and not self.fresh_because(snippet.id):
             try:
-                return self.running(request.python).execute(request, stop)
+                server = self.running(request.python)
+                if not server.shadows(request.files):
+                    return server.execute(request, stop)
             except forked.ServerLost as error:
                 self.give_up(str(error))
         return fresh.execute(request, stop)

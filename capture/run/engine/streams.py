@@ -1,17 +1,96 @@
-"""Captured streams: head and tail of what was printed, and the interpreter's report about a crash."""
+"""Captured streams: pipes as a shell gives, head and tail of what came out, and the interpreter's report of a crash."""
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
+import selectors
+import threading
+from collections.abc import Iterator
+from pathlib import Path
 from typing import IO
 
-from capture.run.engine.contract import KEPT, CapturedStream
+from capture.run.engine.contract import KEPT, OUTPUT_LIMIT, CapturedStream
 
 EDGE = 4096  # bytes within which a cut is moved to a line end
 REPORT = re.compile(rb"^(?:Fatal Python error|Windows fatal exception): ", re.MULTILINE)  # faulthandler's first line
 REPORT_SEARCH = 256 * 1024  # bytes in which it is looked for
 REPORT_KEPT = 16 * 1024
+CHUNK = 1 << 16  # bytes
+BEAT = 0.05  # seconds between looks at whether collecting shall end
+
+
+class Pipe:
+    """A pipe that a snippet prints to, and the file that takes what comes out of it.
+
+    A file alone would not do: who opens /dev/stdout anew truncates it, and seeks in it.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.file = path.open("w+b", buffering=0)  # the snippet may remove its name
+        self.reader, self.writer = os.pipe()
+        os.set_blocking(self.reader, False)
+
+    def collect(self) -> bool:
+        """Take what has come, and tell whether more may come; what is beyond the limit stays where it is."""
+        while size(self.file) <= OUTPUT_LIMIT:
+            try:
+                data = os.read(self.reader, CHUNK)
+            except BlockingIOError:
+                return True
+            if not data:
+                return False
+            self.file.write(data)
+        return False
+
+    def close(self) -> None:
+        """Close what is open of it."""
+        self.release()
+        os.close(self.reader)
+        self.file.close()
+
+    def release(self) -> None:
+        """Close the writing end, once the snippet has it."""
+        if self.writer >= 0:
+            os.close(self.writer)
+            self.writer = -1
+
+
+class Collector:
+    """A thread that collects what comes out of pipes while their snippet runs."""
+
+    def __init__(self, pipes: tuple[Pipe, ...]) -> None:
+        self.pipes = pipes
+        self.ended = threading.Event()
+        self.thread = threading.Thread(target=self._collect, daemon=True)
+        self.thread.start()
+
+    def _collect(self) -> None:
+        """Collect until every pipe is closed, or nothing of the snippet is left."""
+        with selectors.DefaultSelector() as selector:
+            for pipe in self.pipes:
+                selector.register(pipe.reader, selectors.EVENT_READ, pipe)
+            while selector.get_map():
+                ready = selector.select(BEAT)
+                for key, _ in ready:
+                    if not key.data.collect():
+                        selector.unregister(key.fd)
+                if not ready and self.ended.is_set():
+                    return  # who still holds a pipe has nothing to do with the snippet
+
+    def finish(self) -> None:
+        """Return when all that the snippet printed has been collected; it has ended."""
+        self.ended.set()
+        self.thread.join()
+
+
+@contextlib.contextmanager
+def piped(folder: Path) -> Iterator[tuple[Pipe, Pipe]]:
+    """Open the pipes of stdout and stderr, with their files in a folder."""
+    with contextlib.ExitStack() as stack:
+        out, err = (stack.enter_context(contextlib.closing(Pipe(folder / name))) for name in ("stdout", "stderr"))
+        yield out, err
 
 
 def size(file: IO[bytes]) -> int:
