@@ -107,7 +107,7 @@ def test_the_corpus_is_large() -> None:
 @pytest.mark.parametrize("name", SCRIPTS)
 def test_every_engine_prints_what_the_script_prints(name: str, bench: Bench, tmp_path: Path) -> None:
     """Forked, fresh and by hand a script prints the same bytes and ends alike."""
-    code = SCRIPTS[name] + "\n"
+    code = SCRIPTS[name].lstrip("\n")
     chosen, plain = bench.outcomes(tmp_path, code)
     assert seen(chosen) == seen(plain)
     assert seen(plain) == by_hand(bench.python, code)
@@ -116,5 +116,5 @@ def test_every_engine_prints_what_the_script_prints(name: str, bench: Bench, tmp
 @pytest.mark.parametrize("name", WITH_TORCH)
 def test_torch_is_the_same_in_a_forked_process(name: str, torch_bench: Bench, tmp_path: Path) -> None:
     """What torch decides when it is imported, and what it shows of the stack, is that of an interpreter of its own."""
-    chosen, plain = torch_bench.outcomes(tmp_path, WITH_TORCH[name] + "\n")
+    chosen, plain = torch_bench.outcomes(tmp_path, WITH_TORCH[name].lstrip("\n"))
     assert seen(chosen) == seen(plain)

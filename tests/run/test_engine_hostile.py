@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import os
-import shutil
+import sys
 import tempfile
 import threading
 import time
+import uuid
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
-from harness.executions import execute, posix, prepared, record, request, waits
-from harness.project import processes_with
+from harness.executions import execute, posix, prepared, record, request, waits, written
+from harness.project import processes_with, stub_torch_python
 
 from capture.errors import CaptureError, HostBroken
+from capture.host.probe.interpreter import read_interpreter
 from capture.run import record_assembly
 from capture.run.engine import contract, fresh
+from capture.run.engine.selection import Engines
 
 PROPORTIONS = Path("/proc/self/smaps_rollup")  # where Linux tells how many processes share a page
 WAIT = "import time\ntime.sleep(45)"
@@ -210,6 +215,53 @@ def test_stop_ends_an_execution(tmp_path: Path) -> None:
     assert processes_with(found.work) == []
 
 
+ESCAPE = """
+import os, sys, time
+if os.fork() == 0:
+    os.setsid()
+    if os.fork() == 0:
+        os.chdir({folder!r})
+        for stream in (0, 1, 2):
+            os.dup2(os.open(os.devnull, os.O_RDWR), stream)
+        os.execve(sys.executable, [sys.executable, "-c", "import time; time.sleep(60)", {name!r}], {{}})
+    os._exit(0)
+os.wait()
+print("done")
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="orphans come to the runner on Linux alone")
+@pytest.mark.parametrize("folder", [".", "/"])
+@pytest.mark.parametrize("choice", ["fresh", "auto"])
+def test_a_process_that_leaves_everything_behind_is_ended(choice: Any, folder: str, tmp_path: Path) -> None:
+    """Of another session, without parent and environment, in another folder even: nothing outlives the run."""
+    name = f"escaped-{uuid.uuid4().hex}"
+    snippet = written(tmp_path, ESCAPE.format(folder=folder, name=name), dependencies=["torch"])
+    known = prepared(tmp_path, interpreter=read_interpreter(stub_torch_python(), (), ()))
+    told: list[str] = []
+    with contextlib.closing(Engines(choice, [snippet], told.append)) as engines:
+        engines.reasons.setdefault(snippet.id, "") if choice == "auto" else None  # though it forks
+        found = engines.execute(snippet, record_assembly.request(known, snippet), threading.Event())
+    assert found.stdout.head == b"done\n"
+    assert processes_with(name) == []
+    if folder == ".":
+        assert (found.left_processes, told) == (1, [])
+    else:
+        assert told == ["ended 1 process that a snippet had left behind"]
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
+def test_a_snippet_that_stops_its_parent_holds_nobody_up(tmp_path: Path) -> None:
+    """The server that all others wait for goes on; the result is the one that was printed."""
+    code = "import os, signal\nos.kill(os.getppid(), signal.SIGSTOP)\nprint('went on')"
+    snippet = written(tmp_path, code, dependencies=["torch"], timeout=30)
+    known = prepared(tmp_path, interpreter=read_interpreter(stub_torch_python(), (), ()))
+    told: list[str] = []
+    with contextlib.closing(Engines("auto", [snippet], told.append)) as engines:
+        found = engines.execute(snippet, record_assembly.request(known, snippet), threading.Event())
+    assert (found.stdout.head, found.stopped, found.forked, told) == (b"went on\n", None, True, [])
+
+
 def test_lost_interpreter_is_a_broken_host(tmp_path: Path) -> None:
     """An interpreter that is gone meanwhile is named by its name alone, with what to pass."""
     asked = replace(request(tmp_path, "print(1)"), python="/nowhere/bin/python9")
@@ -217,7 +269,7 @@ def test_lost_interpreter_is_a_broken_host(tmp_path: Path) -> None:
         fresh.execute(asked, threading.Event())
 
 
-@pytest.mark.parametrize(("module", "function"), [(tempfile, "mkdtemp"), (shutil, "copyfile")])
+@pytest.mark.parametrize(("module", "function"), [(tempfile, "mkdtemp"), (Path, "write_bytes")])
 def test_full_disk_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, module: object, function: str) -> None:
     """No space for the working folder or the files in it: the reason and what to do, and no folder stays."""
     folders: list[str] = []

@@ -283,8 +283,8 @@ def test_unmet_gates_are_nothing_to_act_on(project: Project) -> None:
     project.snippet("gate/cuda_too", "print(1)", needs=["cuda"])
     project.snippet("gate/module", "print(1)", needs=["cuda", "module:no_such_module"])
     project.snippet("gate/absence", "print(1)", needs=["!module:json"])
-    project.snippet("gate/numpy", "print(1)", dependencies=["numpy>=2"])
-    project.snippet("gate/torchao", "print(1)", dependencies=["torchao"])
+    project.snippet("gate/with_numpy", "print(1)", dependencies=["numpy>=2"])
+    project.snippet("gate/with_torchao", "print(1)", dependencies=["torchao"])
     result = project.run()
     assert (result.code, project.records()) == (0, ["demo/plain"])
     assert "1 captured, 6 not for this host" in result.out
@@ -292,8 +292,8 @@ def test_unmet_gates_are_nothing_to_act_on(project: Project) -> None:
         "  needs cuda: gate/cuda, gate/cuda_too\n",
         "  needs the module no_such_module: gate/module\n",
         "  needs a host without the module json: gate/absence\n",
-        "  numpy>=2 is not installed: gate/numpy\n",
-        "  torchao is not installed: gate/torchao\n",
+        "  numpy>=2 is not installed: gate/with_numpy\n",
+        "  torchao is not installed: gate/with_torchao\n",
     ):
         assert words in result.out
 

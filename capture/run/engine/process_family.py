@@ -15,6 +15,7 @@ from pathlib import Path
 import psutil
 
 MARK = "CAPTURE_EXECUTION"  # inherited by every process of an execution, also by one that left its session
+_CLOCKS_APART = 2.0  # seconds at most between this process's clock and the one that tells when processes started
 _CHILD_SUBREAPER = 36  # PR_SET_CHILD_SUBREAPER of <linux/prctl.h>
 
 
@@ -147,7 +148,7 @@ def end_orphans(since: float) -> int:
     with contextlib.suppress(psutil.Error):
         for process in psutil.Process().children():
             with contextlib.suppress(psutil.Error, OSError):
-                if process.create_time() >= since - 0.05 and is_orphan(process):
+                if process.create_time() > since - _CLOCKS_APART and is_orphan(process):
                     process.kill()
                     process.wait(5)
                     ended += 1

@@ -5,15 +5,16 @@ from __future__ import annotations
 import contextlib
 import os
 import threading
+import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Literal
 
-from capture.errors import CaptureError, HostBroken
+from capture.errors import CaptureError, HostBroken, plural
 from capture.host.probe import torch_probe
 from capture.host.probe.torch_probe import TorchFacts, TorchRequest
 from capture.host.probe.torch_script_questions import without_paths
-from capture.run.engine import forkable, forked, fresh
+from capture.run.engine import forkable, forked, fresh, process_family
 from capture.run.engine.contract import ExecutionOutcome, ExecutionRequest
 from capture.snippet.snippet import Snippet
 
@@ -30,6 +31,8 @@ class Engines:
 
     def __init__(self, choice: Choice, snippets: Iterable[Snippet], tell: Callable[[str], None]) -> None:
         self.choice, self.tell = choice, tell
+        self.since = time.time()
+        process_family.adopt_orphans()
         self.snippets = {snippet.id: snippet for snippet in snippets}
         self.reasons: dict[str, str] = {}
         self.lock = threading.Lock()
@@ -107,12 +110,14 @@ class Engines:
         self.tell(f"the fork server is of no use here ({without_paths(why)}); going on with fresh interpreters")
 
     def close(self) -> None:
-        """End the server."""
+        """End the server, and whatever a snippet has left that no execution could be told to have started."""
         with self.lock:
             if self.server is not None:
                 self.server.close()
                 self.server = None
             self.lost = self.lost or "the run has ended"
+        if ended := process_family.end_orphans(self.since):
+            self.tell(f"ended {plural(ended, 'process', 'processes')} that a snippet had left behind")
 
 
 def choice(text: str) -> Choice:
