@@ -19,7 +19,7 @@ from capture.host.probe import cpu_conditions, quietness
 from capture.host.probe.gpu_conditions import Gpus
 from capture.record import agreement, claims
 from capture.record.record import Record, Runs
-from capture.run import record_assembly
+from capture.run import advice, record_assembly
 from capture.run.engine import fresh
 from capture.run.engine.contract import ExecutionOutcome, ExecutionRequest
 from capture.run.preflight import Prepared
@@ -88,7 +88,16 @@ class Repetition:
     noise: str
 
 
-def measure(prepared: Prepared, snippet: Snippet, options: Options, stop: threading.Event) -> tuple[Record, float]:
+@dataclass(frozen=True)
+class Measurement:
+    """The record that stands for a snippet's executions, the seconds that they took, and what its author is told."""
+
+    record: Record
+    seconds: float
+    notes: tuple[str, ...]
+
+
+def measure(prepared: Prepared, snippet: Snippet, options: Options, stop: threading.Event) -> Measurement:
     """Execute a snippet as often as its kind asks and return the record that stands for it.
 
     Raises Refused where its executions do not agree, and where it is not executed as it was planned.
@@ -97,8 +106,23 @@ def measure(prepared: Prepared, snippet: Snippet, options: Options, stop: thread
         if compiled:
             kept = partial(_keeping, folder=compiled)
             options = replace(options, engine=kept(options.engine), plain=kept(options.plain))
+        written: set[str] = set()
+        noted = partial(_noting, written=written)
+        options = replace(options, engine=noted(options.engine), plain=noted(options.plain))
         how = _measure_timing if snippet.timing else _measure_text
-        return how(prepared, snippet, options, stop)
+        record, seconds = how(prepared, snippet, options, stop)
+        return Measurement(record, seconds, advice.notes(snippet, record, sorted(written)))
+
+
+def _noting(engine: Engine, written: set[str]) -> Engine:
+    """Return an engine that notes which files its executions write."""
+
+    def noting(snippet: Snippet, request: ExecutionRequest, stop: threading.Event) -> ExecutionOutcome:
+        outcome = engine(snippet, request, stop)
+        written.update(outcome.written)
+        return outcome
+
+    return noting
 
 
 @contextlib.contextmanager

@@ -12,6 +12,7 @@ from capture.errors import CaptureError
 from capture.host.probe import facts
 from capture.record import masks, text_rules
 from capture.record.record import SCHEMA, Elision, Record, Runs
+from capture.run import advice
 from capture.run.engine import contract
 from capture.run.engine.contract import CapturedStream, ExecutionOutcome, ExecutionRequest
 from capture.run.preflight import Prepared
@@ -129,10 +130,10 @@ def _place_words(item: Record) -> str:
 
 def failure_words(item: Record) -> str:
     """Say in one line how a failed execution ended, with its last words."""
-    last = item.stderr.strip().splitlines()[-1:] or ["no error output"]
+    last = advice.last_words(item.stderr)
     match item.status:
         case "crashed":
-            return f"crashed{_place_words(item)}: ended by {item.signal}; {last[0][:120]}"
+            return f"crashed{_place_words(item)}: ended by {item.signal}; {last}"
         case "timeout":
             return f"timeout: reached its time limit{_place_words(item)}; raise it in the header, or do less"
         case "output_limit":
@@ -141,4 +142,5 @@ def failure_words(item: Record) -> str:
             return "out_of_memory: needed more memory than this host gives a snippet"
         case _:
             form = "did not compile" if item.phase else f"exit {item.exit_code}"
-            return f"{item.status}: {form}; {item.hint or last[0][:120]}"
+            mending = advice.mending(item.stderr)
+            return f"{item.status}: {form}; {item.hint or last}{f'; {mending}' if mending else ''}"

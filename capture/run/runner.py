@@ -29,7 +29,7 @@ ResultKind = Literal["captured", "changed", "unchanged", "failed", "kept", "refu
 
 @dataclass(frozen=True)
 class RunResult:
-    """What became of one snippet.
+    """What became of one snippet; `notes` are for its author.
 
     `captured`: new record; `changed`: it says something else than before; `unchanged`: it says the same, the file is
     as it was; `failed`: a failure is stored; `kept`: it failed and the good record stays; `refused`: not stored.
@@ -40,6 +40,7 @@ class RunResult:
     message: str
     seconds: float
     record: Record | None = None
+    notes: tuple[str, ...] = ()
 
 
 def run(
@@ -105,8 +106,8 @@ def _results_of(pending: Iterable[concurrent.futures.Future[Found]], stop: threa
 def _attempt(prepared: Prepared, snippet: Snippet, options: Options, stop: threading.Event) -> RunResult:
     """Capture one snippet and store the record, unless that would lose or leak something."""
     try:
-        record, seconds = measure(prepared, snippet, options, stop)
-        return keep(prepared, snippet, record, seconds, options)
+        done = measure(prepared, snippet, options, stop)
+        return replace(keep(prepared, snippet, done.record, done.seconds, options), notes=done.notes)
     except PrivacyRefused as error:
         return RunResult(snippet.id, "private", "; ".join(map(str, error.problems)), 0.0)
     except Refused as error:

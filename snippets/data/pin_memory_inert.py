@@ -7,6 +7,7 @@ import warnings
 import torch
 from torch.utils.data import DataLoader, TensorDataset
 
+torch.manual_seed(0)
 dataset = TensorDataset(torch.arange(8.0))
 
 

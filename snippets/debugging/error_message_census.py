@@ -5,6 +5,7 @@ import textwrap
 import torch
 from torch import nn
 
+torch.manual_seed(0)
 matrix = torch.ones(2, 2)
 doubles = matrix.double()
 leaf = torch.ones(3, requires_grad=True)

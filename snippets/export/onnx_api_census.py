@@ -40,6 +40,7 @@ default = inspect.signature(torch.onnx.export).parameters["dynamo"].default
 home = torch.onnx.utils.export.__module__.rpartition(".")[0]
 print(f"export(dynamo=...) defaults to {default}")
 print(f"torch.onnx.utils.export lives in {home}")
+torch.manual_seed(0)
 model = torch.nn.Linear(4, 2).eval()
 folder = tempfile.TemporaryDirectory()
 path = pathlib.Path(folder.name) / "model.onnx"

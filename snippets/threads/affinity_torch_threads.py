@@ -8,6 +8,7 @@ from pathlib import Path
 CODE = """
 import os, sys, torch
 torch.set_num_threads(2)
+torch.manual_seed(0)
 x = torch.randn(512, 512)
 one_cpu = {min(os.sched_getaffinity(0))}
 before = set(os.listdir("/proc/self/task"))

@@ -9,6 +9,7 @@ import torch
 
 LIMIT = 5  # seconds until a child that does not answer is ended
 torch.set_num_threads(2)
+torch.manual_seed(0)
 x = torch.randn(2_000_000)
 
 

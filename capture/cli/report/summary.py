@@ -75,6 +75,7 @@ def run_summary(
         for item in planned.current
         if item.status != "ok"
     ]
+    lines += [f"  note       {result.snippet}: {note}" for result in results for note in result.notes]
     lines += [f"  claim fails {key}: {judged.claim.says} ({judged.reason})" for key, judged in broken]
     return lines
 

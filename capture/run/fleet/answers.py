@@ -72,9 +72,9 @@ def seconds_of(data: Mapping[str, Any]) -> float:
     return float(value) if isinstance(value, int | float) and 0 <= value < 1e6 else 0.0
 
 
-def told(data: Mapping[str, Any]) -> list[str]:
-    """Return what a worker has to tell beside its answer."""
-    lines = data.get("told")
+def told(data: Mapping[str, Any], key: str = "told") -> list[str]:
+    """Return what a worker has to tell beside its answer, or with another key about the snippet."""
+    lines = data.get(key)
     return [words(line) for line in lines[:10]] if isinstance(lines, list) else []
 
 

@@ -6,7 +6,7 @@ import contextlib
 import threading
 import time
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from capture.errors import CaptureError, PrivacyRefused
@@ -164,7 +164,8 @@ class FleetRun:
         except CaptureError as error:
             return RunResult(snippet.id, "refused", str(error), 0.0)
         try:
-            return runner.keep(prepared, snippet, item, answers.seconds_of(data), self.request.options)
+            result = runner.keep(prepared, snippet, item, answers.seconds_of(data), self.request.options)
+            return replace(result, notes=tuple(answers.told(data, "notes")))
         except PrivacyRefused as error:
             return RunResult(snippet.id, "private", "; ".join(map(str, error.problems)), 0.0)
 

@@ -105,12 +105,12 @@ class Agent:
                 runs=task["runs"], accept_noise=task["accept_noise"], patience=task["patience"],
                 engine=self.engines[key].execute,
             )  # fmt: skip
-            item, seconds = measure.measure(known, snippet, options, self.stop)
-            item = record.sealed(item)
+            done = measure.measure(known, snippet, options, self.stop)
+            item = record.sealed(done.record)
             runner.require_clean(
                 book, item, known.identity
             )  # here, where this machine's and its user's names are known
-            return {"record": record.encode(item), "seconds": seconds}
+            return {"record": record.encode(item), "seconds": done.seconds, "notes": done.notes}
 
     def interpreter(self, python: str, snippet: Snippet) -> Interpreter:
         """Return what an interpreter has of what a snippet names, asked once."""

@@ -33,6 +33,7 @@ def card(site: Site, request: FenceRequest, links: Links, uid: str, indexed: boo
         pinned=request.host is not None,
         needs=", ".join(gate_words(gate).removeprefix("needs ") for gate in snippet.needs),
         sets=" ".join(f"{name}={shlex.quote(value)}" for name, value in snippet.env.items()),
+        seed=snippet.seed,
         by_hand=_plain_command(snippet),
         by_tool=absence.run_command(snippet),
         actions=links.actions(snippet),

@@ -154,6 +154,7 @@ class CardView:
     pinned: bool
     needs: str
     sets: str
+    seed: int | None
     by_hand: str
     by_tool: str
     actions: Actions

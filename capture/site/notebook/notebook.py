@@ -123,7 +123,8 @@ def _lesson_cells(here: PageInProgress, notes: dict[str, None]) -> Iterator[Note
 def _runnable_card(here: PageInProgress, lines: list[str], info: str) -> CardView | None:
     """Return the card of a fence that becomes a code cell.
 
-    Others stay text: a card in a list or a folded block, one that shows a part, and one whose snippet is not one file.
+    Others stay text: a card in a list or a folded block, one that shows a part, and one whose snippet is not one file,
+    or is seeded by whoever runs it.
     """
     name, options = fence_positions.parse_fence_opening(info)
     if name != fence_positions.CARD_FENCE or lines[0][:1].isspace() or lines[0].startswith(">"):
@@ -132,9 +133,10 @@ def _runnable_card(here: PageInProgress, lines: list[str], info: str) -> CardVie
         asked = request.parse_fence(fence_positions.fence_body(lines[1:-1]), options, here.site.catalogue)
     except CaptureError:
         return None
-    if asked.show != "both" or asked.snippet.files or asked.snippet.imports:
+    snippet = asked.snippet
+    if asked.show != "both" or snippet.files or snippet.imports or snippet.seed is not None:
         return None
-    return card.card(here.site, asked, here.links, here.uid(asked.snippet))
+    return card.card(here.site, asked, here.links, here.uid(snippet))
 
 
 def _cell_heading(here: PageInProgress, view: CardView) -> str:
