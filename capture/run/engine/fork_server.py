@@ -120,7 +120,9 @@ class Server:
         if failure is None:
             settle()
         modules = sorted({name.partition(".")[0] for name in sys.modules})
-        send(self.control, {"ready": failure is None, "failure": failure, "modules": modules})
+        # From 3.13 on a process that was forked by another thread than the first cannot finalize its interpreter.
+        exits = sys.version_info < (3, 13)
+        send(self.control, {"ready": failure is None, "failure": failure, "modules": modules, "exits": exits})
         if failure is not None:
             os._exit(0)
 
@@ -192,7 +194,8 @@ def become(job: "dict[str, Any]") -> None:
     time.tzset()
     os.chdir(job["work"])
     sys.argv = [job["script"]]
-    sys.orig_argv = [*sys.orig_argv[: sys.orig_argv.index(__file__)], job["script"]]
+    if hasattr(sys, "orig_argv"):  # from Python 3.10 on
+        sys.orig_argv = [*sys.orig_argv[: sys.orig_argv.index(__file__)], job["script"]]
     sys.path[0] = os.path.dirname(job["script"])
     reseed(job["seed"], job["seeded"])
     module = types.ModuleType("__main__")
@@ -230,7 +233,8 @@ def end(result: int) -> None:
     shutdown = getattr(threading, "_shutdown", None)
     if shutdown is not None:
         shutdown()
-    atexit._run_exitfuncs()
+    with contextlib.suppress(BaseException):  # until Python 3.9 it raises what it has told already
+        atexit._run_exitfuncs()
     for name in ("last_type", "last_value", "last_traceback", "last_exc"):  # a traceback keeps objects alive
         sys.__dict__.pop(name, None)
     sys.modules.pop("__main__", None)

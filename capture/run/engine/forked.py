@@ -5,13 +5,14 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import signal
 import socket
 import subprocess
 import tempfile
 import threading
 import uuid
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -26,6 +27,7 @@ SERVER = Path(__file__).with_name("fork_server.py")
 START_LIMIT = 120.0  # seconds for importing torch and what else is asked for
 ANSWER_LIMIT = 10.0  # seconds for a fork
 LAST_WORDS = 5.0  # seconds for the news of an end
+EXITS = re.compile(rb"\b(?:SystemExit|exit|quit|argparse|unittest)\b")
 LARGEST = 1 << 20  # bytes of an answer
 DEEPEST = 64 << 20  # bytes of stack, where the system sets no limit
 
@@ -61,6 +63,7 @@ class Server:
         self.lock = threading.Lock()
         self.children: dict[str, Child] = {}
         self.modules: frozenset[str] = frozenset()
+        self.exits = False
         self.lost = ""
         self.ready = threading.Event()
         self.reader = threading.Thread(target=self.hand_on, daemon=True)
@@ -80,7 +83,7 @@ class Server:
     def take(self, message: dict[str, Any]) -> None:
         """Take one answer."""
         if "ready" in message:
-            self.modules = frozenset(message["modules"])
+            self.modules, self.exits = frozenset(message["modules"]), message["exits"]
             self.lost = message["failure"] or ""
             if not self.lost and self.printed.stat().st_size:  # which each script's own import would print
                 self.lost = "importing torch prints something"
@@ -95,13 +98,16 @@ class Server:
         else:
             child.ended(message["code"])
 
-    def shadows(self, files: Iterable[str]) -> bool:
-        """Tell whether a file of a working folder bears the name of a module that a script would import in its place.
+    def suits(self, request: ExecutionRequest) -> bool:
+        """Tell whether a process that this server forks would do what a new interpreter does.
 
-        Such a script fails, or differs, by itself alone; in the server the real module has been imported already.
+        Not where a file of the working folder bears the name of a module that has been imported already, nor where a
+        script may end by SystemExit and a forked interpreter of this version cannot.
         """
         self.ready.wait(START_LIMIT)
-        return any(name.partition("/")[0].removesuffix(".py") in self.modules for name in files)
+        if any(name.partition("/")[0].removesuffix(".py") in self.modules for name in request.files):
+            return False
+        return self.exits or not EXITS.search(request.files[request.script])
 
     def start(self, message: dict[str, Any], streams: Sequence[int]) -> Child:
         """Let the server fork a process with three standard streams; raises ServerLost when it does not."""

@@ -99,9 +99,9 @@ class Family:
                     process.kill()
             time.sleep(0.01)
             left = self.left()  # a dying process may have started another
-        for process in self.seen.values():
+        for pid in (self.main, *self.seen):
             with contextlib.suppress(psutil.Error):
-                process.wait(0)  # one that this process adopted stays as a zombie otherwise
+                psutil.Process(pid).wait(0)  # one that this process adopted stays as a zombie otherwise
         return counted
 
 
@@ -149,9 +149,9 @@ def end_orphans(since: float) -> int:
         for process in psutil.Process().children():
             with contextlib.suppress(psutil.Error, OSError):
                 if process.create_time() > since - _CLOCKS_APART and is_orphan(process):
+                    ended += _living(process)
                     process.kill()
                     process.wait(5)
-                    ended += 1
     return ended
 
 

@@ -76,7 +76,7 @@ class Engines:
         if not self.lost and snippet.id in self.snippets and not self.fresh_because(snippet.id):
             try:
                 server = self.running(request.python)
-                if not server.shadows(request.files):
+                if server.suits(request):
                     return server.execute(request, stop)
             except forked.ServerLost as error:
                 self.give_up(str(error))
