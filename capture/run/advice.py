@@ -60,7 +60,13 @@ def _bare_values(source: str) -> list[int]:
         body = ast.parse(source).body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return []
-    return [node.lineno for node in body if isinstance(node, ast.Expr) and isinstance(node.value, _VALUES)]
+    alone = [node.value for node in body if isinstance(node, ast.Expr)]
+    return [value.lineno for value in alone if isinstance(value, _VALUES) and not _are_calls(value)]
+
+
+def _are_calls(value: ast.expr) -> bool:
+    """Tell whether this is a row of calls on one line, separated by commas."""
+    return isinstance(value, ast.Tuple) and all(isinstance(part, ast.Call) for part in value.elts)
 
 
 def last_words(stderr: str, limit: int = 160) -> str:

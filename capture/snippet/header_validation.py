@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import keyword
 import re
-import sys
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -33,10 +32,11 @@ from capture.snippet.snippet import (
     MASKS,
     MODULE_GATE,
     PRELOADS,
+    SHADOWS,
     Claim,
     Compare,
     Snippet,
-    distribution,
+    is_module,
     run_options,
 )
 from capture.snippet.source_file import digest, file_digest, local_imports
@@ -163,13 +163,10 @@ class Header:
 
     def note_shadowing(self, paths: Iterable[str], dependencies: Iterable[str]) -> None:
         """Note each file that Python would import in place of a standard module or a dependency."""
-        packages = {distribution(pin).replace("-", "_") for pin in dependencies}
         for path in paths:
             name = PurePosixPath(path).stem
-            if name in sys.stdlib_module_names or name in packages:
-                self.problems.note(
-                    "", f'"{name}.py" is the name of a module, which Python would then import from here; rename it'
-                )
+            if is_module(name, dependencies):
+                self.problems.note("", SHADOWS.format(name=name))
 
     def needs(self, options: Mapping[str, Any]) -> tuple[str, ...]:
         """Return the checked gates."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import re
+import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -15,6 +16,7 @@ from capture.snippet import claim_syntax
 
 GATES = ("cuda", "rocm", "mps", "xpu", "xla", "compile", "gloo", "two_cpus")
 PRELOADS = ("dynamo", "inductor", "profiler")
+SHADOWS = '"{name}.py" is the name of a module, which Python would then import from here; rename it'
 MASKS = ("address", "id")
 SNIPPET_ID = re.compile(r"[a-z0-9_]+/[a-z0-9_]+")
 MODULE_GATE = re.compile(r"module:[A-Za-z_]\w*(\.[A-Za-z_]\w*)*")
@@ -107,6 +109,11 @@ def run_options(
         "env": dict(env),
         **{name: value for name, value in younger.items() if value is not None},
     }
+
+
+def is_module(name: str, dependencies: Iterable[str]) -> bool:
+    """Tell whether this names a standard module or a dependency, in whose place Python would import a script."""
+    return name in sys.stdlib_module_names or name in {distribution(pin).replace("-", "_") for pin in dependencies}
 
 
 @functools.lru_cache(maxsize=1024)  # most snippets declare the same few

@@ -52,7 +52,14 @@ def test_what_is_dropped_is_told(code: str, note: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "code",
-    ["'''Doc.'''\nprint(1)", "print(1)\n...", "x = print\nx(1)", "import sys\nsys.stdout.write('a\\n')", "print(1); 3"],
+    [
+        "'''Doc.'''\nprint(1)",
+        "print(1)\n...",
+        "x = print\nx(1)",
+        "import sys\nsys.stdout.write('a\\n')",
+        "print(1); 3",
+        "print(1), print(2)",
+    ],
 )
 def test_nothing_is_told_where_nothing_is_lost(code: str, tmp_path: Path) -> None:
     """A docstring, a call and a constant are no values that somebody would miss."""

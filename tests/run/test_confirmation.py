@@ -66,7 +66,7 @@ def test_what_only_a_forked_process_prints_is_not_stored(project: Project, tmp_p
 
 @linux
 def test_verify_repeats_a_difference_plainly(project: Project, tmp_path: Path) -> None:
-    """A right record is not accused because a forked process prints something else."""
+    """fork-verify-false-differs: no right record is accused because a forked process prints something else."""
     witness = tmp_path / "witness"
     project.snippet("demo/case", witnessed(witness, "print('by', HOW)"), **HEADER)
     run(project, *LABEL)
@@ -78,7 +78,7 @@ def test_verify_repeats_a_difference_plainly(project: Project, tmp_path: Path) -
 
 @pytest.mark.parametrize("source", ["random.random()", "os.urandom(2).hex()", "id(object()) * os.getpid()"])
 def test_unseeded_randomness_is_refused(source: str, project: Project) -> None:
-    """Whatever differs in each process disagrees with itself under a label."""
+    """fork-shared-generator: what differs in each process disagrees with itself under a label."""
     project.snippet("demo/case", f"import os, random\nimport torch\nprint({source})", **HEADER)
     result = run(project, *LABEL)
     assert (result.code, project.records()) == (1, [])
@@ -140,7 +140,7 @@ print("ran")
 def test_a_source_that_changes_while_it_runs_is_not_stored(
     arguments: tuple[str, ...], old: str, new: str, project: Project
 ) -> None:
-    """What is hashed is what is executed: an edited script is told, and nothing is stored for either version."""
+    """exec-source-changed: what is hashed is what is executed; an edit is told and nothing stored."""
     path = project.root / "snippets/demo/case.py"
     project.snippet("demo/case", CHANGES.format(path=str(path), old=old, new=new), **HEADER)
     changed = old in path.read_text("utf-8").replace(f"{old!r}", "")
@@ -200,11 +200,18 @@ def test_masks_are_applied_to_what_is_stored(project: Project) -> None:
 
 @pytest.mark.parametrize("name", ["random", "json", "torch", "numpy"])
 def test_a_snippet_does_not_bear_the_name_of_a_module(name: str, project: Project) -> None:
-    """Python would import it in place of the module, for itself and for the snippets beside it."""
+    """fork-shadowed-module: Python would import it in place of the module, also for what stands beside it."""
     project.snippet(f"demo/{name}", "print(1)", dependencies=["torch>=2.2", "numpy"])
     result = project.capture("check")
     assert result.code == 2
     assert f'"{name}.py" is the name of a module, which Python would then import from here; rename it' in result.text
+
+
+def test_no_snippet_of_such_a_name_is_begun(project: Project) -> None:
+    """`capture new` says so before anything is written."""
+    result = project.capture("new", "demo/random")
+    assert (result.code, result.added) == (2, ())
+    assert '"random.py" is the name of a module' in result.err
 
 
 @pytest.mark.parametrize("engine", ["fresh", "auto"])

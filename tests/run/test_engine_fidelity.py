@@ -92,6 +92,40 @@ def by_hand(python: str, code: str) -> tuple[Any, ...]:
         return without(done.stdout, str(work)), without(done.stderr, str(work)), done.returncode
 
 
+# Cases, and what each must print.
+CASES = {
+    "fork-frames-in-stack": (
+        "import traceback\nprint(''.join(traceback.format_stack()), end='')\n",
+        '  File "case.py", line 2, in <module>\n'
+        "    print(''.join(traceback.format_stack()), end='')\n",
+    ),
+    "fork-del-globals": (
+        "import sys\nclass A:\n    def __del__(self):\n        print('freed', NAME, sys is not None)\n"
+        "NAME = 'x'\na = A()\n",
+        "freed x True\n",
+    ),
+    "out-dev-stdout-truncates": (
+        "print('a')\nwith open('/dev/stdout', 'w') as out:\n    out.write('b\\n')\nprint('c')\n",
+        "a\nb\nc\n",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_no_engine_shows_in_what_is_printed(case: str, bench: Bench, tmp_path: Path) -> None:
+    """Neither a frame nor a lost name nor a lost line of output tells who ran the script."""
+    code, printed = CASES[case]
+    for outcome in bench.outcomes(tmp_path, code):
+        assert seen(outcome) == (printed, "", 0)
+
+
+def test_what_is_set_before_the_import_counts(torch_bench: Bench, tmp_path: Path) -> None:
+    """fork-env-before-import: such a script gets an interpreter of its own, and prints what it prints by hand."""
+    code = WITH_TORCH["threads set before the import"].lstrip("\n")
+    chosen, _ = torch_bench.outcomes(tmp_path, code)
+    assert (chosen.stdout.head, chosen.forked) == (b"1\n", False)
+
+
 def no_core() -> None:
     """Allow no core file, as the engines do."""
     import resource
