@@ -12,6 +12,7 @@ import typer
 
 from capture import characters, store
 from capture.errors import CaptureError, Problem
+from capture.record import privacy
 
 if TYPE_CHECKING:  # plain lines need no rich, which takes longer to import than most commands to run
     from rich.console import Console
@@ -56,8 +57,11 @@ def say(text: object, console: Console | None = None, style: str = "") -> None:
 
 
 def visible(text: object) -> str:
-    """Return a text in which no character moves the cursor or turns the line."""
-    return characters.bidi_controls(characters.control_characters(str(text)))
+    """Return a text in which no character moves the cursor or turns the line, and which holds no secret.
+
+    Paths of this machine stay: whoever runs a command on it must find what it speaks of.
+    """
+    return characters.bidi_controls(characters.control_characters(privacy.shown(str(text), kinds=("secret",))))
 
 
 def tell(text: str) -> None:

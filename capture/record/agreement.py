@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from capture.errors import CaptureError
-from capture.record import claims
+from capture.record import claims, privacy
 from capture.record.record import Record
 from capture.snippet.snippet import Snippet
 
@@ -26,6 +26,7 @@ _SAME: tuple[ChangeKind, ...] = ("number within tolerance", "volatile only", "id
 # Named rules for what varies and teaches nothing. A printed `hex()` is a lesson, so an address counts only inside
 # the angle brackets of a default repr, behind "at" or a colon.
 ADDRESS = re.compile(r"(?:(?<= at )|(?<=\w:))0x[0-9a-fA-F]{6,16}(?=>|[,:;]? [^\n>]*>)")
+_WITHHELD = "differs in what must not be shown"
 _CARETS = re.compile(r"^[ |+]*[~^][~^ ]*$\n?", re.MULTILINE)
 # A number may carry a unit, as in `0.19ms` or `7.3x`; the digits of a name such as `bf16` are none, nor is `2.13.0`.
 _NUMBER_WITH_UNIT = re.compile(r"(?<![\w.])[-+]?\d[\d,]*(?:\.\d+)?(?!\.\d)(?:[eE][-+]?\d+)?(?=[^\W\d]{0,3}(?!\w))")
@@ -45,7 +46,25 @@ class Agreement:
 
 
 def classify(snippet: Snippet, old: Record, new: Record) -> Agreement:
-    """Return the class of the change between two records of one snippet."""
+    """Return the class of the change between two records of one snippet; its words hold nothing private."""
+    found = _classify(snippet, old, new)
+    if not found.detail:
+        return found
+    told_old, told_new = _as_shown(old), _as_shown(new)
+    if told_old is old and told_new is new:
+        return found
+    told = _classify(snippet, told_old, told_new)
+    return replace(found, detail=told.detail if told.kind == found.kind else _WITHHELD)
+
+
+def _as_shown(item: Record) -> Record:
+    """Return a record with its outputs as a person may see them; the same one where nothing in them is private."""
+    stdout, stderr = privacy.shown(item.stdout), privacy.shown(item.stderr)
+    return item if (stdout, stderr) == (item.stdout, item.stderr) else replace(item, stdout=stdout, stderr=stderr)
+
+
+def _classify(snippet: Snippet, old: Record, new: Record) -> Agreement:
+    """Return the class of the change, in words that quote both records."""
     if (old.status, old.exit_code) != (new.status, new.exit_code):
         return Agreement("status changed", f"{ending(old)} -> {ending(new)}")
     in_stdout = _text_change(snippet, old.stdout, new.stdout)

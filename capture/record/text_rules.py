@@ -15,18 +15,10 @@ from dataclasses import dataclass
 from pathlib import PurePath
 
 from capture.characters import bidi_controls, control_characters
-from capture.record.privacy import COMMON_NAMES
+from capture.record import log_stamps, terminal
+from capture.record.privacy_rule import COMMON_NAMES
 
-# ECMA-48 control sequences, OSC strings (hyperlinks, titles) and the other string and two-byte escapes. A string
-# without its end is left to `control_characters`: nothing that a reader would want may vanish with it.
-_ANSI = re.compile(
-    r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b\n]*(?:\x07|\x1b\\)|\x1b[PX^_][^\x1b\n]*\x1b\\|\x1b[ -/]*[0-Z\\^-~]"
-)
-_FIRST_COLUMN = re.compile(r"\x1b\[[01]?G")
-_ERASED = re.compile(r"^[^\n]*(?:\r\x1b\[[02]?K|\x1b\[2K\r)", re.MULTILINE)
-# `USDT:2026-11-29 17:58:41 1010:1010 file.cpp:59] text` and `W1129 17:58:41.123456 1010 file.cpp:59] text`.
-_KINETO = re.compile(r"^([A-Z]+):\d{4}-\d\d-\d\d \d\d:\d\d:\d\d \d+:\d+ ", re.MULTILINE)
-_GLOG = re.compile(r"^([IWEF])\d{4} \d\d:\d\d:\d\d\.\d+ +\d+ (?=[\w./-]+:\d+\] )", re.MULTILINE)
+_ELISION = re.compile(r"^(… [\d,]{1,20} of [\d,]{1,20} bytes left out …\n)", re.MULTILINE)
 _LINE_LIMIT = 4000  # characters; a longer line is a dump, not a result
 _LINE_HEAD, _LINE_TAIL = 1500, 300
 # What may stand before a path for it to be one (also an option's letter as in `-I/usr`, an escaped line end, a quoted
@@ -64,49 +56,19 @@ def _decode(data: bytes) -> tuple[str, bool]:
         return data.decode("utf-8", "backslashreplace"), True
 
 
-def _ansi(text: str) -> str:
-    """Remove colour codes, terminal hyperlinks and what was erased; a return to the first column stays one."""
-    if "\x1b" not in text:
-        return text
-    return _ANSI.sub("", _ERASED.sub("", _FIRST_COLUMN.sub("\r", text)))
+def _as_on_a_terminal(text: str) -> tuple[str, tuple[str, ...]]:
+    """Return what a terminal shows at the end, and the names of the rules that this stands for.
 
-
-def _carriage_return(text: str) -> str:
-    """Replay redrawn lines: keep what a terminal would show in the end.
-
-    A shorter redraw leaves the rest of the longer one standing, as on a terminal. CRLF becomes LF.
+    What is left of a longer output is shown by itself: nothing that follows the gap may write over it, or over the gap.
     """
-    text = text.replace("\r\n", "\n")
-    if "\r" not in text:
-        return text
-    return "\n".join(_replay(line) if "\r" in line else line for line in text.split("\n"))
-
-
-def _replay(line: str) -> str:
-    """Return the final look of one line that was drawn several times."""
-    cells: list[str] = []
-    column = 0
-    for character in line:
-        if character == "\r":
-            column = 0
-        elif character == "\b":
-            column = max(column - 1, 0)
-        else:
-            cells[column : column + 1] = character
-            column += 1
-    return "".join(cells)
-
-
-def _backspace(text: str) -> str:
-    """Replay backspaces, as progress spinners use them: what follows overwrites, and nothing else is lost."""
-    if "\b" not in text:
-        return text
-    return "\n".join(_replay(line) if "\b" in line else line for line in text.split("\n"))
-
-
-def _log_stamp(text: str) -> str:
-    """Remove date, time and process number from the log lines of torch's C++ parts (Kineto, glog); they vary."""
-    return _KINETO.sub(r"\1: ", _GLOG.sub(r"\1 ", text))
+    pieces = _ELISION.split(text)
+    changed: dict[str, None] = {}
+    for number in range(0, len(pieces), 2):
+        pieces[number], names = terminal.replay(pieces[number])
+        changed |= dict.fromkeys(names)
+        if number + 1 < len(pieces) and pieces[number] and not pieces[number].endswith("\n"):
+            pieces[number] += "\n"
+    return "".join(pieces), tuple(name for name in terminal.KINDS if name in changed)
 
 
 def _trailing_space(text: str) -> str:
@@ -174,10 +136,7 @@ def _user_rule(user: str | None) -> Callable[[str], str]:
 def _rules(places: Places) -> tuple[tuple[str, Callable[[str], str]], ...]:
     """Return the named rules in their order; paths first inside, then outside."""
     return (
-        ("ansi", _ansi),
-        ("carriage-return", _carriage_return),
-        ("backspace", _backspace),
-        ("log-stamp", _log_stamp),
+        ("log-stamp", log_stamps.without_stamps),
         ("work-path", _folder_rule(places.work, "", inside_only=True)),
         ("work-path", _folder_rule(places.work, "<work>")),
         ("library-path", _folder_rule(places.libraries, "<site-packages>")),
@@ -192,14 +151,17 @@ def _rules(places: Places) -> tuple[tuple[str, Callable[[str], str]], ...]:
     )
 
 
-RULES = tuple(dict.fromkeys([*(name for name, _ in _rules(Places())), "undecodable-bytes", "final-newline"]))
+RULES = tuple(
+    dict.fromkeys([*terminal.KINDS, *(name for name, _ in _rules(Places())), "undecodable-bytes", "final-newline"])
+)
 
 
 def apply(text: str, places: Places) -> tuple[str, tuple[str, ...]]:
     """Return the normalised text and the names of the rules that changed it."""
     if not text:  # most often stderr; compiling the rules would cost more than the snippet
         return "", ()
-    changed: dict[str, None] = {}
+    text, names = _as_on_a_terminal(text)
+    changed = dict.fromkeys(names)
     for name, rule in _rules(places):
         after = rule(text)
         if after != text:
@@ -216,6 +178,11 @@ def clean(data: bytes, places: Places) -> tuple[str, tuple[str, ...]]:
     text, lossy = _decode(data)
     text, changed = apply(text, places)
     return text, (("undecodable-bytes",) if lossy else ()) + changed
+
+
+def elision_line(left_out: int, total: int) -> str:
+    """Return the line that stands where an output was cut, with how many of its bytes are missing."""
+    return f"… {left_out:,} of {total:,} bytes left out …\n"
 
 
 def with_real_paths(*folders: PurePath | str | None) -> tuple[str, ...]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 from capture.host.environment import Conditions, Environment
-from capture.record import agreement
+from capture.record import agreement, privacy
 from capture.record.record import Record
 from capture.review import number_alignment
 from capture.review.line_edits import text_edit
@@ -75,6 +75,7 @@ def compare_records(snippet: Snippet, old: Record, new: Record, machine: tuple[s
     The change names no causes: who calls this knows more of them.
     """
     classified = agreement.classify(snippet, old, new)
+    old, new = privacy.shown_in(old), privacy.shown_in(new)  # all that follows quotes them
     numbers = number_alignment.moved_numbers(snippet, old.stdout, new.stdout) or ()
     kind: ChangeKind = classified.kind
     detail = classified.detail
@@ -220,4 +221,4 @@ def environment_changes(old: Environment, new: Environment) -> tuple[str, ...]:
             if before.get(name) != after.get(name):
                 lead = "" if table == "packages" else f"{table.removesuffix('s')} "
                 changes.append(f"{lead}{name} {before.get(name, 'none')} -> {after.get(name, 'none')}")
-    return tuple(changes)
+    return privacy.shown_in(tuple(changes))

@@ -109,7 +109,7 @@ def joined(stream: CapturedStream) -> bytes:
     if not stream.left_out:
         return stream.head + stream.tail
     gap = b"" if stream.head.endswith(b"\n") or not stream.head else b"\n"
-    return stream.head + gap + f"… {stream.left_out:,} of {stream.total:,} bytes left out …\n".encode() + stream.tail
+    return stream.head + gap + text_rules.elision_line(stream.left_out, stream.total).encode() + stream.tail
 
 
 def compiles(source: str) -> bool:

@@ -111,7 +111,7 @@ def _attempt(prepared: Prepared, snippet: Snippet, options: Options, stop: threa
     except PrivacyRefused as error:
         return RunResult(snippet.id, "private", "; ".join(map(str, error.problems)), 0.0)
     except Refused as error:
-        return RunResult(snippet.id, "refused", str(error), error.seconds)
+        return RunResult(snippet.id, "refused", privacy.shown(str(error), prepared.identity), error.seconds)
 
 
 def keep(prepared: Prepared, snippet: Snippet, item: Record, seconds: float, options: Options) -> RunResult:

@@ -87,7 +87,7 @@ def compared(task: VerifyTask, again: Record, who: privacy.Identity) -> Reproduc
     change = agreement.classify(task.snippet, known, again)
     if change.same:
         return told("reproduced", change.kind, change.detail)
-    detail = "; ".join([difference(change, again, who), *moved(known, again)])
+    detail = privacy.shown("; ".join([difference(change, again, who), *moved(known, again)]), who)
     if apart := _devices_apart(known, again):
         return told("skipped", None, f"not comparable: {', '.join(apart)}; {detail}")
     return told("differs", change.kind, detail)

@@ -44,6 +44,15 @@ def test_secret_in_the_output_is_refused(project: Project, body: str, place: str
         assert value.encode() not in stored
 
 
+def test_a_disagreement_quotes_nothing_private(project: Project) -> None:
+    """What differs between two executions is refused before it is searched: the reason must not show it either."""
+    project.snippet("demo/key", "import random\nprint('hf_' + 'Z' * 34, random.random())")
+    project.snippet("demo/name", "import random\nprint('by ' + 'zelda' + 'q', random.random())")
+    result = project.run("--host", "desk-cpu", env={"LOGNAME": "zeldaq", "USER": "zeldaq"})
+    assert "two executions disagree" in result.text
+    assert not any(value in result.text for value in (TOKEN[:9], "zeldaq"))
+
+
 def test_refusal_keeps_the_old_record(project: Project) -> None:
     """A result that may not be stored does not cost the one that is there; nothing else can accept it."""
     project.snippet("demo/case", "print('plain')")

@@ -149,6 +149,18 @@ def test_nothing_secret_is_passed_on(project: Project, mood: Callable[[str], obj
     assert "the new output cannot be shown: stdout:2: holds a" in done.out
 
 
+def test_a_secret_of_the_record_is_not_passed_on(project: Project) -> None:
+    """A record that `check` would refuse is compared all the same; neither the summary nor the document quotes it."""
+    edit(project, "demo/plain", stdout=f"plain\nusing {TOKEN}\n")
+    edit(project, "demo/moody", stdout="listening on 10.9.8.7:29500\n", environment={"packages": {"x": TOKEN}})
+    for arguments in ([], ["--json"]):
+        done = verify(project, *arguments)
+        assert done.code == 1
+        assert "demo/plain" in done.text
+        assert TOKEN[:8] not in done.text
+        assert "10.9.8" not in done.text
+
+
 @pytest.mark.parametrize(
     ("arguments", "config", "says"),
     [

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from capture import plain_data
+from capture.record import privacy
 from capture.review.handbook_changes import HandbookChanges
 from capture.review.record_change import KINDS
 
@@ -14,7 +15,7 @@ SCHEMA_VERSION = 1  # of the document; another meaning of a field is another ver
 def document(changes: HandbookChanges) -> dict[str, Any]:
     """Return all changes as plain data, with counts by class and why they must not be merged."""
     counts = {kind: sum(item.kind == kind for item in changes.records) for kind in KINDS}
-    return {
+    whole = {
         "schema": SCHEMA_VERSION,
         "base": changes.base,
         "head": changes.head,
@@ -26,3 +27,4 @@ def document(changes: HandbookChanges) -> dict[str, Any]:
         "hosts": plain_data.encode(changes.hosts),
         "records": plain_data.encode(changes.records),
     }
+    return privacy.shown_in(whole)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from capture.characters import bidi_controls, control_characters
 from capture.errors import plural
+from capture.record import privacy
 from capture.review.handbook_changes import HandbookChanges
 from capture.review.number_alignment import MovedNumber
 from capture.review.record_change import KINDS, NOISE_WORDS, POLICY_CHANGED, SOURCE_CHANGED, ChangeKind, RecordChange
@@ -129,13 +130,13 @@ def _row_sentence(items: list[RecordChange]) -> str:
 
 def shortened(text: str, limit: int = 90) -> str:
     """Return a text as one line cut to a length."""
-    text = one_line(text[: limit + 1])
+    text = one_line(privacy.shown(text)[: limit + 1])
     return f"{text[:limit]}…" if len(text) > limit else text
 
 
 def one_line(words: str) -> str:
-    """Return strangers' text on one line, with its control characters visible."""
-    return bidi_controls(control_characters(words)).replace("\n", "\\n").replace("\t", "\\t")
+    """Return strangers' text on one line, with its control characters visible and without what is private."""
+    return bidi_controls(control_characters(privacy.shown(words))).replace("\n", "\\n").replace("\t", "\\t")
 
 
 def _listed(names: Iterable[str], most: int = _MOST_NAMED) -> str:

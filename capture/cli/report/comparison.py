@@ -7,6 +7,7 @@ from rich.table import Table
 from rich.text import Text
 
 from capture import characters
+from capture.record import privacy
 from capture.record.record import Record
 from capture.store.catalogue import Catalogue
 
@@ -44,13 +45,13 @@ def snippet_on_hosts(cat: Catalogue, key: str, width: int) -> RenderableType:
     claims = [
         _visible(f"{entry.verdict:11} {entry.host}: {entry.claim.says} ({entry.reason})") for _, entry in judged.entries
     ]
-    faults = [Text(str(problem)) for problem in judged.problems]
+    faults = [_visible(str(problem)) for problem in judged.problems]
     return Group(title, body, *claims, *faults, *absent)
 
 
 def _visible(text: str, style: str = "") -> Text:
-    """Return text for a terminal, with the control characters that a stranger's record may hold made visible."""
-    return Text(characters.bidi_controls(characters.control_characters(text)), style=style)
+    """Return a stranger's text for a terminal: control characters made visible, and nothing private in it."""
+    return Text(characters.bidi_controls(characters.control_characters(privacy.shown(text))), style=style)
 
 
 def _head(item: Record, state: str) -> str:

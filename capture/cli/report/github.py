@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Literal
 
 from capture.errors import Problem
+from capture.record import privacy
 
 _Level = Literal["error", "notice"]
 MOST_MARKED = 10  # annotations of a level that GitHub keeps of one step; the rest is only in its log
@@ -20,7 +21,7 @@ def annotation(problem: Problem, level: _Level, prefix: str = "") -> str:
     place = {"file": f"{prefix}{problem.path}", "line": str(problem.line) if problem.line else ""}
     properties = place | {"title": f"capture check: {problem.rule}"}
     chosen = ",".join(f"{name}={_escaped_property(value)}" for name, value in properties.items() if value)
-    return f"::{level} {chosen}::{_escaped(problem.message)}"
+    return f"::{level} {chosen}::{_escaped(privacy.shown(problem.message))}"
 
 
 def _escaped(text: str) -> str:

@@ -14,7 +14,7 @@ from capture.host import host
 from capture.host.host import Host
 from capture.host.probe.interpreter import Interpreter
 from capture.host.probe.torch_probe import TorchFacts
-from capture.record import record, text_rules
+from capture.record import privacy, record, text_rules
 from capture.record.record import Record
 from capture.run import measure
 from capture.run.preflight import Prepared
@@ -62,7 +62,7 @@ def decoded(text: str) -> Mapping[str, Any]:
 
 def words(value: object) -> str:
     """Return a sentence that a worker says, as one line of bounded length."""
-    line = " ".join(value.split()) if isinstance(value, str) else "no reason given"
+    line = privacy.shown(" ".join(value.split())) if isinstance(value, str) else "no reason given"
     return line if len(line) <= WORDS_LIMIT else f"{line[:WORDS_LIMIT]}…"
 
 
