@@ -236,6 +236,7 @@ def test_a_torch_that_does_not_import_falls_back(tmp_path: Path) -> None:
 def test_a_server_that_hangs_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A server that does not answer is left behind, and the run goes on."""
     monkeypatch.setattr(forked, "ANSWER_LIMIT", 0.5)
+    monkeypatch.setattr(forked.Server, "wake", lambda server: None)  # a stopped one stands for one that hangs
     chosen, snippet, request, told = engines(tmp_path, "print('ran')")
     server = chosen.running(stub_torch_python())
     assert server.ready.wait(30)
@@ -244,6 +245,22 @@ def test_a_server_that_hangs_is_given_up(tmp_path: Path, monkeypatch: pytest.Mon
     chosen.close()
     assert len(told) == 1
     assert server.process.poll() is not None
+
+
+def test_an_interrupted_run_does_not_wait_for_its_server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever stops a run while torch is still being imported need not wait for that; nothing is told about it."""
+    slow = bare_interpreter(
+        tmp_path / "env",
+        {"torch/__init__.py": "import time\ntime.sleep(60)\n", "torch/version.py": "__version__ = '2.13.0'\n"},
+    )
+    chosen, snippet, request, told = engines(tmp_path / "book", "import time\ntime.sleep(30)", interpreter=slow)
+    stop = threading.Event()
+    threading.Timer(0.5, stop.set).start()
+    assert chosen.execute(snippet, request, stop).stopped == "interrupted"
+    server = chosen.server
+    chosen.close()
+    assert server is not None and server.process.poll() is not None
+    assert told == []
 
 
 def test_forked_children_end_with_their_server(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ import socket
 import subprocess
 import tempfile
 import threading
+import time
 import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -26,6 +27,7 @@ from capture.run.engine.contract import ExecutionOutcome, ExecutionRequest
 SERVER = Path(__file__).with_name("fork_server.py")
 START_LIMIT = 120.0  # seconds for importing torch and what else is asked for
 ANSWER_LIMIT = 10.0  # seconds for a fork
+BEAT = 0.1  # seconds between looks at whether a run is stopped
 LAST_WORDS = 5.0  # seconds for the news of an end
 EXITS = re.compile(rb"\b(?:SystemExit|exit|quit|argparse|unittest)\b")
 LARGEST = 1 << 20  # bytes of an answer
@@ -98,20 +100,27 @@ class Server:
         else:
             child.ended(message["code"])
 
-    def suits(self, request: ExecutionRequest) -> bool:
+    def suits(self, request: ExecutionRequest, stop: threading.Event) -> bool:
         """Tell whether a process that this server forks would do what a new interpreter does.
 
         Not where a file of the working folder bears the name of a module that has been imported already, nor where a
         script may end by SystemExit and a forked interpreter of this version cannot.
         """
-        self.ready.wait(START_LIMIT)
+        self.awaited(self.ready, START_LIMIT, stop)
         if any(name.partition("/")[0].removesuffix(".py") in self.modules for name in request.files):
             return False
         return self.exits or not EXITS.search(request.files[request.script])
 
-    def start(self, message: dict[str, Any], streams: Sequence[int]) -> Child:
+    def awaited(self, event: threading.Event, limit: float, stop: threading.Event | None) -> bool:
+        """Wait for an event of the server's, until a limit or somebody stops the run; tell whether it has happened."""
+        deadline = time.monotonic() + limit
+        while not event.wait(BEAT) and time.monotonic() < deadline and not (stop and stop.is_set()):
+            self.wake()
+        return event.is_set()
+
+    def start(self, message: dict[str, Any], streams: Sequence[int], stop: threading.Event | None = None) -> Child:
         """Let the server fork a process with three standard streams; raises ServerLost when it does not."""
-        if not self.ready.wait(START_LIMIT):
+        if not self.awaited(self.ready, START_LIMIT, stop):
             self.lost = f"importing torch took more than {START_LIMIT:.0f} s"
         name = uuid.uuid4().hex
         child = Child(self)
@@ -123,7 +132,7 @@ class Server:
                 socket.send_fds(self.socket, [json.dumps({"id": name, **message}).encode()], list(streams))
             except OSError as error:
                 raise ServerLost("the server ended") from error
-        if not child.begun.wait(ANSWER_LIMIT) or not child.pid:
+        if not self.awaited(child.begun, ANSWER_LIMIT, stop) or not child.pid:
             self.lost = self.lost or f"no answer in {ANSWER_LIMIT:.0f} s"
             raise ServerLost(self.lost)
         return child
@@ -135,7 +144,7 @@ class Server:
             message: dict[str, Any] = {"script": str(work / asked.script), "work": str(work), "env": env}
             message |= {"seed": asked.seed, "seeded": list(asked.seeded)}
             with Path(os.devnull).open("rb") as nothing:
-                child = self.start(message, (nothing.fileno(), out, err))
+                child = self.start(message, (nothing.fileno(), out, err), stop)
             fresh.no_core_file(child.pid)
             return child
 

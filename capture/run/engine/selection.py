@@ -76,10 +76,11 @@ class Engines:
         if not self.lost and snippet.id in self.snippets and not self.fresh_because(snippet.id):
             try:
                 server = self.running(request.python)
-                if server.suits(request):
+                if server.suits(request, stop):
                     return server.execute(request, stop)
             except forked.ServerLost as error:
-                self.give_up(str(error))
+                if not stop.is_set():
+                    self.give_up(str(error))
         return fresh.execute(request, stop)
 
     def warm(self, python: str, due: Iterable[str]) -> None:

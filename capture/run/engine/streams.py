@@ -7,6 +7,7 @@ import os
 import re
 import selectors
 import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import IO
@@ -19,6 +20,7 @@ REPORT_SEARCH = 256 * 1024  # bytes in which it is looked for
 REPORT_KEPT = 16 * 1024
 CHUNK = 1 << 16  # bytes
 BEAT = 0.05  # seconds between looks at whether collecting shall end
+LAST = 2.0  # seconds to collect what a snippet printed that has ended
 
 
 class Pipe:
@@ -62,7 +64,7 @@ class Collector:
 
     def __init__(self, pipes: tuple[Pipe, ...]) -> None:
         self.pipes = pipes
-        self.ended = threading.Event()
+        self.ended, self.deadline = threading.Event(), 0.0
         self.thread = threading.Thread(target=self._collect, daemon=True)
         self.thread.start()
 
@@ -76,11 +78,12 @@ class Collector:
                 for key, _ in ready:
                     if not key.data.collect():
                         selector.unregister(key.fd)
-                if not ready and self.ended.is_set():
+                if self.ended.is_set() and (not ready or time.monotonic() > self.deadline):
                     return  # who still holds a pipe has nothing to do with the snippet
 
     def finish(self) -> None:
         """Return when all that the snippet printed has been collected; it has ended."""
+        self.deadline = time.monotonic() + LAST
         self.ended.set()
         self.thread.join()
 
