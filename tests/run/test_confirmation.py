@@ -198,6 +198,22 @@ def test_masks_are_applied_to_what_is_stored(project: Project) -> None:
     assert record.normalized == ("mask-address", "mask-id")
 
 
+@pytest.mark.parametrize(("options", "files"), [({}, "00"), ({"share_compiled": True}, "01")])
+def test_what_is_compiled_is_shared_where_the_header_says_so(
+    options: dict[str, bool], files: str, project: Project, tmp_path: Path
+) -> None:
+    """The second execution finds what the first one compiled, and nothing is left of it; without it both begin anew."""
+    witness = tmp_path / "witness"
+    code = (
+        "import os\nfolder = os.environ['TORCHINDUCTOR_CACHE_DIR']\nos.makedirs(folder, exist_ok=True)\n"
+        f"open({str(witness)!r}, 'a').write(str(len(os.listdir(folder))))\nopen(f'{{folder}}/kernel', 'w').close()\n"
+        "print('compiled')"
+    )
+    project.snippet("demo/case", code, **options)
+    assert project.run(*LABEL).code == 0
+    assert executions(witness) == files
+
+
 @pytest.mark.parametrize("name", ["random", "json", "torch", "numpy"])
 def test_a_snippet_does_not_bear_the_name_of_a_module(name: str, project: Project) -> None:
     """fork-shadowed-module: Python would import it in place of the module, also for what stands beside it."""
