@@ -113,6 +113,7 @@ def test_no_two_modules_import_each_other() -> None:
         ("jsonschema", set()),
         ("packaging", {"capture.version_numbers", "capture.snippet.snippet", "capture.run.plan"}),
         ("filelock", {"capture.store.host_lock"}),
+        ("regex", {"capture.snippet.pattern"}),
     ],
 )
 def test_each_outer_package_has_one_door(package: str, users: set[str]) -> None:

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from capture import store
+from capture.check import captured_values
 from capture.check.findings import Findings
 from capture.check.merge_conflicts import check_merges
 from capture.errors import Problem
@@ -39,7 +40,11 @@ def check(cat: Catalogue, strict_stale: Sequence[str], pages: Iterable[Problem])
     problems += check_record_files(cat)
     problems += check_merges(cat, {problem.path for problem in problems if problem.rule == "conflict"})
     states = cat.states()
-    for more_problems, more_notes in (_check_states(cat, states, strict_stale), _check_claims(cat, states)):
+    for more_problems, more_notes in (
+        _check_states(cat, states, strict_stale),
+        captured_values.check_claims(cat, states),
+        captured_values.check_patterns(cat, states),
+    ):
         problems, notes = problems + more_problems, notes + more_notes
     notes += [problem for problem in problems if _concerns_local_alone(problem)]
     failing = {problem for problem in problems if not _concerns_local_alone(problem)}
@@ -199,25 +204,4 @@ def _check_states(cat: Catalogue, states: _States, strict_stale: Sequence[str]) 
         item = cat.records.get((label, key))
         if item is not None and item.status != "ok":
             notes.append(Problem(path, 0, f"the capture ended with {item.status}", "failed"))
-    return problems, notes
-
-
-def _check_claims(cat: Catalogue, states: _States) -> tuple[list[Problem], list[Problem]]:
-    """Return problems and notes about values that do not match once in a current record, and claims that fail on one.
-
-    On `local`, which is anybody's own machine, they are notes: the handbook makes no claims about that.
-    """
-    problems: list[Problem] = []
-    notes: list[Problem] = []
-    for (label, key), item in cat.records.items():
-        snippet = cat.snippets.get(key)
-        if snippet is None or item.status != "ok" or states[label, key].kind != "current":
-            continue
-        where = notes if label == LOCAL else problems
-        judged = cat.judged_on(item, states)
-        where += judged.problems
-        for _, entry in judged.failing:
-            line = snippet.place("tool", "capture", "claims", entry.claim.id)
-            message = f"claim {entry.claim.id} fails on {label}: {entry.reason}; narrow its scope, or mend the snippet"
-            where.append(Problem(snippet.path, line, message, "claim"))
     return problems, notes

@@ -12,8 +12,9 @@ from capture import store
 from capture.cli.context import complain, say, tell
 from capture.cli.progress import EXIT_INTERRUPTED
 from capture.cli.report import summary
-from capture.errors import EXIT_ATTENTION, EXIT_INVALID, EXIT_OK, EXIT_PRIVACY, CaptureError, nearest
+from capture.errors import EXIT_ATTENTION, EXIT_INVALID, EXIT_OK, EXIT_PRIVACY, CaptureError, Problem, nearest
 from capture.host.host import LOCAL, Host, also_known
+from capture.record import pattern_findings
 from capture.record.claims import JudgedClaims
 from capture.run import plan
 from capture.run.host_run import HostRun
@@ -73,11 +74,24 @@ def conclude(run: HostRun, end: HostSelection, results: Sequence[RunResult], rem
     judged = end.cat.judged(end.ids)
     for line in summary.run_summary(run.plan, results, run.label, judged.failing):
         say(line)
+    for note in notes(end, results):
+        say(f"note: {note}")
     complain(judged.problems)
     if run.decision.broken:
         complain([torch_broken(run.decision.broken, run.label if remote else "")])
     faulty = bool(end.problems or judged.problems or run.decision.broken)
     return exit_code(run, results, judged, faulty)
+
+
+def notes(end: HostSelection, results: Sequence[RunResult]) -> list[Problem]:
+    """Return notes on the headers of what was just captured: idle volatile patterns, ratios that say nothing."""
+    found: list[Problem] = []
+    for result in results:
+        snippet, item = end.cat.snippets.get(result.snippet), result.record
+        if snippet is not None and item is not None and item.status == "ok":
+            found += pattern_findings.idle_volatile(snippet, [item])
+            found += pattern_findings.without_ratio(snippet, item)
+    return found
 
 
 def torch_broken(why: str, label: str = "") -> str:

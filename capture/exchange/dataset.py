@@ -70,7 +70,7 @@ class ResultRow:
     cpu_capability: str | None = field(metadata=about("vector ISA that torch's own kernels use"))
     driver: str | None
     threads: int | None = field(metadata=about("torch's intra-op threads"))
-    spread: float | None = field(metadata=about("timing: max/min of the first ratio value over its executions"))
+    spread: float | None = field(metadata=about("timing: largest max/min of a ratio value over its executions"))
     busy: bool = field(metadata=about("a timing taken beside other work"))
     content_sha256: str = field(metadata=about("digest of the record, by which it can be found again"))
 
@@ -82,7 +82,9 @@ class ValueRow:
     snippet: str
     host: str
     value: str = field(metadata=about("its name"))
-    number: float | None = field(metadata=about("null where it is text, infinite or no number"))
+    number: int | float | None = field(
+        metadata=about("exact where it is whole; null where it is text, infinite or no number")
+    )
     text: str = field(metadata=about("as it was printed"))
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import math
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -14,6 +13,7 @@ from capture.exchange.dataset import ClaimRow, Dataset, HostRow, ResultRow, Snip
 from capture.host.host import LOCAL, Host
 from capture.record import claims
 from capture.record.claims import Judgement
+from capture.record.printed_number import is_finite
 from capture.record.record import Record, build
 from capture.record.state import State
 from capture.snippet.snippet import Snippet
@@ -90,7 +90,7 @@ def _value_rows(cat: Catalogue, item: Record) -> Iterator[ValueRow]:
     for name in snippet.values:
         with contextlib.suppress(CaptureError):
             value = claims.value(snippet, name, item)
-            number = value.scalar if isinstance(value.scalar, float) and math.isfinite(value.scalar) else None
+            number = None if isinstance(value.scalar, str) or not is_finite(value.scalar) else value.scalar
             yield ValueRow(item.snippet, item.host, name, number, value.text)
 
 

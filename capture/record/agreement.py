@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import math
 import re
-from collections.abc import Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Literal
 
 from capture.errors import CaptureError
-from capture.record import claims, privacy
+from capture.record import claims, printed_number, privacy, tolerance
+from capture.record.excerpt import around_difference
 from capture.record.record import Record
+from capture.snippet.pattern import Match, PatternTooSlow
 from capture.snippet.snippet import Snippet
 
 # Worst first, as a reviewer reads them.
@@ -22,6 +23,7 @@ ChangeKind = Literal[
     "volatile only",
     "identical",
 ]
+_WIDTH = 60  # characters of a line that are shown, around its first difference
 _SAME: tuple[ChangeKind, ...] = ("number within tolerance", "volatile only", "identical")
 # Named rules for what varies and teaches nothing. A printed `hex()` is a lesson, so an address counts only inside
 # the angle brackets of a default repr, behind "at" or a colon.
@@ -46,14 +48,19 @@ class Agreement:
 
 
 def classify(snippet: Snippet, old: Record, new: Record) -> Agreement:
-    """Return the class of the change between two records of one snippet; its words hold nothing private."""
-    found = _classify(snippet, old, new)
-    if not found.detail:
-        return found
-    told_old, told_new = _as_shown(old), _as_shown(new)
-    if told_old is old and told_new is new:
-        return found
-    told = _classify(snippet, told_old, told_new)
+    """Return the class of the change between two records of one snippet; its words hold nothing private.
+
+    Where a pattern of its header takes too long nothing is known, which counts as changed text.
+    """
+    try:
+        found = _classified(snippet, old, new)
+        told_old, told_new = _as_shown(old), _as_shown(new)
+        if not found.detail or (told_old is old and told_new is new):
+            return found
+        told = _classified(snippet, told_old, told_new)
+    except PatternTooSlow as error:
+        line = snippet.place("tool", "capture", "compare", "volatile")
+        return Agreement("text changed", f"{snippet.path}:{line}: a pattern {error}")
     return replace(found, detail=told.detail if told.kind == found.kind else _WITHHELD)
 
 
@@ -63,15 +70,16 @@ def _as_shown(item: Record) -> Record:
     return item if (stdout, stderr) == (item.stdout, item.stderr) else replace(item, stdout=stdout, stderr=stderr)
 
 
-def _classify(snippet: Snippet, old: Record, new: Record) -> Agreement:
-    """Return the class of the change, in words that quote both records."""
+def _classified(snippet: Snippet, old: Record, new: Record) -> Agreement:
+    """Return the class of the change, in words that quote both records; raises PatternTooSlow."""
     if (old.status, old.exit_code) != (new.status, new.exit_code):
         return Agreement("status changed", f"{ending(old)} -> {ending(new)}")
     in_stdout = _text_change(snippet, old.stdout, new.stdout)
     if not in_stdout.same:
         return in_stdout
     if mask_errors(snippet, old.stderr) != mask_errors(snippet, new.stderr):
-        return Agreement("text changed", f"stderr: {_first_difference(old.stderr, new.stderr)}")
+        shown = _first_difference(old.stderr, new.stderr, lambda line: mask_errors(snippet, line))
+        return Agreement("text changed", f"stderr: {shown}")
     if in_stdout.kind == "identical" and old.stderr != new.stderr:
         return Agreement("volatile only", "stderr")
     return in_stdout
@@ -89,35 +97,26 @@ def _text_change(snippet: Snippet, old: str, new: str) -> Agreement:
     policy = snippet.compare
     moved: list[str] = []
     beyond: list[str] = []
-    for name, limit in {**policy.relative, **policy.ratio}.items():
+    for name in policy.bounded:
         try:
             before, after = (claims.find(snippet, name, text, "a capture").scalar for text in (old, new))
         except CaptureError as error:
             return Agreement("text changed", str(error))
-        if before == after or str(before) == str(after) == "nan":
+        if before == after or (printed_number.is_nan(before) and printed_number.is_nan(after)):
             continue
         if isinstance(before, str) or isinstance(after, str):
             return Agreement("text changed", f"{name}: {before} -> {after}")
-        agree = within(before, after, limit, name in policy.ratio)
-        (moved if agree else beyond).append(f"{name}: {before:g} -> {after:g}")
+        words = f"{name}: {printed_number.shown(before)} -> {printed_number.shown(after)}"
+        if tolerance.keeps_to(policy, name, before, after):
+            moved.append(words)
+        else:
+            why = tolerance.why_no_ratio(policy, name, (before, after))
+            beyond.append(f"{words} ({why})" if why else words)
     if mask(snippet, old) != mask(snippet, new):
         return Agreement("text changed", _first_difference(mask(snippet, old), mask(snippet, new)))
     if beyond:
         return Agreement("number beyond tolerance", "; ".join(beyond))
     return Agreement("number within tolerance", "; ".join(moved)) if moved else Agreement("volatile only")
-
-
-def within(before: float, after: float, limit: float, as_ratio: bool) -> bool:
-    """Tell whether two numbers agree: within a factor, or within a share of the larger one.
-
-    What is not finite agrees with nothing, not even by a share of itself.
-    """
-    if not math.isfinite(before - after):
-        return False
-    if as_ratio:
-        small, large = sorted((abs(before), abs(after)))
-        return small > 0 and (before > 0) == (after > 0) and large <= limit * small
-    return abs(after - before) <= limit * max(abs(before), abs(after))
 
 
 def mask(snippet: Snippet, text: str) -> str:
@@ -126,10 +125,10 @@ def mask(snippet: Snippet, text: str) -> str:
     Where nothing may vary they do: blanks are what aligns a result.
     """
     exact = text
-    for name in {**snippet.compare.relative, **snippet.compare.ratio}:
-        text = snippet.values[name].sub(lambda match: _replace_group(match, "<number>"), text)
+    for name in snippet.compare.bounded:
+        text = snippet.values[name].replaced(text, lambda match: _replace_group(match, "<number>"))
     for pattern in snippet.compare.volatile:
-        text = pattern.sub("<varies>", text)
+        text = pattern.replaced(text, lambda match: "<varies>")
     text = ADDRESS.sub("<address>", text)
     if snippet.timing:
         text = _NUMBER_WITH_UNIT.sub("<number>", text)
@@ -141,7 +140,7 @@ def mask_errors(snippet: Snippet, text: str) -> str:
     return mask(snippet, _CARETS.sub("", text))
 
 
-def _replace_group(match: re.Match[str], mark: str) -> str:
+def _replace_group(match: Match, mark: str) -> str:
     """Return the matched text with its group replaced."""
     if match[1] is None:
         return match[0]
@@ -149,20 +148,15 @@ def _replace_group(match: re.Match[str], mark: str) -> str:
     return match[0][:start] + mark + match[0][end:]
 
 
-def _first_difference(old: str, new: str) -> str:
-    """Show the first line that differs, shortened."""
+def _first_difference(old: str, new: str, of_line: Callable[[str], str] = str) -> str:
+    """Show the first line that differs, both halves cut around the place where they part.
+
+    `of_line` returns what is compared of a line; where by that no line differs, the first that does at all is shown.
+    """
     before, after = old.split("\n"), new.split("\n")
-    for number, (one, other) in enumerate(zip(before, after, strict=False), 1):
-        if one != other:
-            return f"line {number}: {_short(one)} -> {_short(other)}"
-    return f"{len(before) - 1} -> {len(after) - 1} lines"
-
-
-def _short(line: str, limit: int = 60) -> str:
-    """Return a line in quotes, cut to a length."""
-    return f'"{line[:limit]}…"' if len(line) > limit else f'"{line}"'
-
-
-def spread(numbers: Sequence[float]) -> float:
-    """Return max/min of positive numbers, which is how well repetitions agree (1 is perfect)."""
-    return max(numbers) / min(numbers) if min(numbers) > 0 else float("inf")
+    pairs = [(number, *pair) for number, pair in enumerate(zip(before, after, strict=False), 1) if pair[0] != pair[1]]
+    if not pairs:
+        return f"{len(before) - 1} -> {len(after) - 1} lines"
+    number, one, other = next((pair for pair in pairs if of_line(pair[1]) != of_line(pair[2])), pairs[0])
+    left, right = around_difference(one, other, _WIDTH)
+    return f'line {number}: "{left}" -> "{right}"'

@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
 from capture.errors import CaptureError, Problem, suggestion
 from capture.host.host import Host
-from capture.record import record
+from capture.record import printed_number, record
 from capture.record.record import Record
 from capture.snippet import claim_evaluation, claim_syntax
+from capture.snippet.pattern import PatternTooSlow
 from capture.snippet.snippet import Claim, Snippet
 
-# A number as Python writes it, or with commas between thousands; `1_000`, `1,5` and `٣` are text.
-PRINTED_NUMBER = re.compile(
-    r"[+-]?(?:(?:\d+|\d{1,3}(?:,\d{3})+)(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?|[+-]?(?:inf(?:inity)?|nan)",
-    re.IGNORECASE | re.ASCII,
-)
 Verdict = Literal["holds", "fails", "not claimed", "not judged"]
 
 
@@ -31,10 +26,9 @@ class Value:
     line: int
 
     @property
-    def scalar(self) -> float | str:
-        """The float, or the text where it is no number."""
-        bare = self.text.strip()
-        return float(bare.replace(",", "")) if PRINTED_NUMBER.fullmatch(bare) else self.text
+    def scalar(self) -> int | float | str:
+        """The number, an int where it is written whole, or the text; raises ValueError for one too long to read."""
+        return printed_number.scalar_of(self.text)
 
 
 @dataclass(frozen=True)
@@ -72,14 +66,18 @@ def value(snippet: Snippet, name: str, item: Record) -> Value:
 def find(snippet: Snippet, name: str, stdout: str, host: str) -> Value:
     """Return one named value of a text.
 
-    Raises CaptureError when the name is unknown, or when its pattern does not match exactly once, naming the lines.
+    Raises CaptureError when the name is unknown, when its pattern takes too long or does not match exactly once, naming
+    the lines, and when the number is too long to read.
     """
     if name not in snippet.values:
         known = suggestion(name, snippet.values) or "; it declares none"
         raise CaptureError(f'snippet "{snippet.id}" has no value "{name}"{known}')
-    matches = list(snippet.values[name].finditer(stdout))
-    lines = [stdout.count("\n", 0, match.start()) + 1 for match in matches]
     where = f'value "{name}" of {snippet.id} on {host}'
+    try:
+        matches = snippet.values[name].matches(stdout)
+    except PatternTooSlow as error:  # on whichever host
+        raise CaptureError(f'value "{name}" of {snippet.id}: its pattern {error}') from error
+    lines = [stdout.count("\n", 0, match.start()) + 1 for match in matches]
     if not matches:
         raise CaptureError(
             f"{where}: its pattern matches nothing in the captured output; mend the pattern or the snippet"
@@ -91,6 +89,13 @@ def find(snippet: Snippet, name: str, stdout: str, host: str) -> Value:
         )
     if matches[0][1] is None:
         raise CaptureError(f"{where}: its group took no part in the match; mend the pattern")
+    try:
+        printed_number.scalar_of(matches[0][1])
+    except ValueError as error:
+        raise CaptureError(
+            f"{where}: its number has {len(matches[0][1].strip()):,} characters, more than Python reads; "
+            "print it shorter, or let the pattern catch a part of it"
+        ) from error
     return Value(name, matches[0][1], lines[0])
 
 
@@ -211,7 +216,7 @@ def _why_null(fact: str, known: Mapping[str, claim_syntax.Scalar | None], host: 
 def _broken(claim: Claim, numbers: Mapping[str, claim_syntax.Scalar]) -> str:
     """Say how a claim fails, as `slowdown > 5, but slowdown is 0.8`."""
     actual = ", ".join(
-        f"{name} is {number:g}" if isinstance(number, float) else f"{name} is {number!r}"
+        f"{name} is {number!r}" if isinstance(number, str) else f"{name} is {printed_number.shown(number)}"
         for name, number in numbers.items()
     )
     return f"{claim.holds.text}, but {actual}" if actual else f"{claim.holds.text} is false"

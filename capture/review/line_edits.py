@@ -7,6 +7,8 @@ import hashlib
 import re
 from collections.abc import Iterator, Sequence
 
+from capture.record.excerpt import around_difference, first_difference
+
 _TOKEN = re.compile(r"\w+(?:\.\w+)*|\s+|[^\w\s]")
 _MOST_LINES = 12  # differing lines that are shown
 _LINE_WIDTH = 120  # characters of a line that are shown, around the first that differs
@@ -24,7 +26,7 @@ def text_edit(old: str, new: str) -> tuple[tuple[str, ...], str]:
     """
     before, after = old[:_MOST_CHARACTERS].split("\n"), new[:_MOST_CHARACTERS].split("\n")
     lines: list[str] = []
-    edits: dict[str, None] = {}
+    edits: dict[tuple[str, str], None] = {}
     for same, i, j, k, m in _aligned_spans(before, after):
         if same:
             continue
@@ -58,17 +60,9 @@ def _marked_lines(before: Sequence[str], after: Sequence[str]) -> list[str]:
     """Return old lines marked - and the new ones marked +, each cut to a part around its first difference."""
     starts = [0] * max(len(before), len(after))
     if len(before) == len(after):
-        starts = [_first_differing_character(one, other) for one, other in zip(before, after, strict=True)]
+        starts = [first_difference(one, other) for one, other in zip(before, after, strict=True)]
     old = [f"- {_line_around(line, start)}" for line, start in zip(before, starts, strict=False)]
     return old + [f"+ {_line_around(line, start)}" for line, start in zip(after, starts, strict=False)]
-
-
-def _first_differing_character(one: str, other: str) -> int:
-    """Return the position of the first character in which two lines differ."""
-    for number, (before, after) in enumerate(zip(one, other, strict=False)):
-        if before != after:
-            return number
-    return min(len(one), len(other))
 
 
 def _line_around(line: str, start: int) -> str:
@@ -80,7 +74,7 @@ def _line_around(line: str, start: int) -> str:
     return f"{head}{line[first : first + _LINE_WIDTH]}{tail} ({len(line):,} characters)"
 
 
-def _word_edits_of_lines(before: Sequence[str], after: Sequence[str]) -> Iterator[str]:
+def _word_edits_of_lines(before: Sequence[str], after: Sequence[str]) -> Iterator[tuple[str, str]]:
     """Yield the edits of words: line by line where there are as many lines as before, else over all of them."""
     if len(before) == len(after):
         for one, other in zip(before, after, strict=True):
@@ -89,14 +83,14 @@ def _word_edits_of_lines(before: Sequence[str], after: Sequence[str]) -> Iterato
         yield from _word_edits("\n".join(before), "\n".join(after))
 
 
-def _word_edits(old: str, new: str) -> Iterator[str]:
-    """Yield which words became which, as `"2.13.0" -> "2.14.1"`; blanks around them only where nothing else differs."""
+def _word_edits(old: str, new: str) -> Iterator[tuple[str, str]]:
+    """Yield which words became which; blanks around them only where nothing else differs."""
     before, after = _TOKEN.findall(old), _TOKEN.findall(new)
     for same, i, j, k, m in _aligned_spans(before, after):
         one, other = "".join(before[i:j]), "".join(after[k:m])
         if not same:
             bare = one.strip() != other.strip()
-            yield f"{_quoted(one.strip() if bare else one)} -> {_quoted(other.strip() if bare else other)}"
+            yield (one.strip(), other.strip()) if bare else (one, other)
 
 
 def _quoted(text: str) -> str:
@@ -104,10 +98,19 @@ def _quoted(text: str) -> str:
     return '"' + text.replace("\n", " ⏎ ") + '"' if text else "nothing"
 
 
-def _edits_in_short(edits: Sequence[str], limit: int = 90) -> str:
-    """Return the first edits, each cut to a length; where anything is cut, with a short digest of all of them."""
-    shown = [edit if len(edit) <= limit else f"{edit[: limit - 1]}…" for edit in edits[:_MOST_EDITS]]
-    if shown == list(edits):
+def _edit_in_words(edit: tuple[str, str]) -> str:
+    """Return an edit as `"2.13.0" -> "2.14.1"`."""
+    return f"{_quoted(edit[0])} -> {_quoted(edit[1])}"
+
+
+def _edits_in_short(pairs: Sequence[tuple[str, str]], limit: int = 90) -> str:
+    """Return the first edits, each cut around its first difference, then with a digest of all of them."""
+    edits = [_edit_in_words(pair) for pair in pairs]
+    shown = [
+        edit if len(edit) <= limit else _edit_in_words(around_difference(*pair, limit // 2 - 5))
+        for edit, pair in zip(edits[:_MOST_EDITS], pairs, strict=False)
+    ]
+    if shown == edits:
         return "; ".join(shown)
     more = f" and {len(edits) - _MOST_EDITS} more" if len(edits) > _MOST_EDITS else ""
     short_digest = hashlib.sha256("\n".join(edits).encode("utf-8", "surrogatepass")).hexdigest()[:6]

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import bisect
+import decimal
 import math
 import re
 from dataclasses import dataclass
 
-from capture.record import agreement, claims
+from capture.record import agreement, printed_number, tolerance
+from capture.snippet.pattern import PatternTooSlow
 from capture.snippet.snippet import Snippet
 
 NOISE_SHARE = 1e-4  # relative; by this much other instructions or another library release may change a computed number
@@ -52,7 +54,7 @@ class MovedNumber:
         """
         before, after = _parsed(self.old), _parsed(self.new)
         computed = all(re.search(r"\.\d|[eE]", text) for text in (self.old, self.new))
-        return computed and before != after and agreement.within(before, after, NOISE_SHARE, as_ratio=False)
+        return computed and before != after and tolerance.within(before, after, NOISE_SHARE, as_ratio=False)
 
     @property
     def named(self) -> bool:
@@ -71,11 +73,17 @@ class _PrintedNumber:
 
 
 def _paired_numbers(snippet: Snippet, old: str, new: str) -> list[tuple[_PrintedNumber, _PrintedNumber]] | None:
-    """Return the numbers of two texts in pairs, or None where the texts differ in more than numbers."""
-    before, after = _printed_numbers(snippet, old), _printed_numbers(snippet, new)
-    if [cell.name for cell in before] != [cell.name for cell in after]:
-        return None
-    if _text_without_numbers(snippet, old, before) != _text_without_numbers(snippet, new, after):
+    """Return the numbers of two texts in pairs, or None where the texts differ in more than numbers.
+
+    None as well where a pattern of the header takes too long, since nothing is known then.
+    """
+    try:
+        before, after = _printed_numbers(snippet, old), _printed_numbers(snippet, new)
+        if [cell.name for cell in before] != [cell.name for cell in after]:
+            return None
+        if _text_without_numbers(snippet, old, before) != _text_without_numbers(snippet, new, after):
+            return None
+    except PatternTooSlow:
         return None
     return list(zip(before, after, strict=True))
 
@@ -102,14 +110,17 @@ def _printed_numbers(snippet: Snippet, text: str) -> list[_PrintedNumber]:
     """
     numbers: list[_PrintedNumber] = []
     for name, pattern in snippet.values.items():
-        matches = list(pattern.finditer(text))
-        if len(matches) == 1 and matches[0][1] is not None and claims.PRINTED_NUMBER.fullmatch(matches[0][1].strip()):
+        matches = pattern.matches(text)
+        if (
+            len(matches) == 1
+            and matches[0][1] is not None
+            and printed_number.PRINTED_NUMBER.fullmatch(matches[0][1].strip())
+        ):
             start = matches[0].start(1) + len(matches[0][1]) - len(matches[0][1].lstrip())
             numbers.append(_PrintedNumber(start, start + len(matches[0][1].strip()), matches[0][1].strip(), name))
     taken = [(value.start, value.end) for value in numbers]
-    taken += [
-        match.span() for pattern in (*snippet.compare.volatile, _DIGITS_OF_NAMES) for match in pattern.finditer(text)
-    ]
+    taken += [match.span() for pattern in snippet.compare.volatile for match in pattern.matches(text)]
+    taken += [match.span() for match in _DIGITS_OF_NAMES.finditer(text)]
     taken = _merged_spans(taken)
     starts = [start for start, _ in taken]
     for match in _NUMBER_TO_ALIGN.finditer(text):
@@ -142,32 +153,34 @@ def _text_without_numbers(snippet: Snippet, text: str, numbers: list[_PrintedNum
         last = number.end
     bare = "\0".join([*parts, text[last:]])
     for pattern in snippet.compare.volatile:
-        bare = pattern.sub("<varies>", bare)
+        bare = pattern.replaced(bare, lambda match: "<varies>")
     return re.sub(r"[ \t]+", " ", agreement.ADDRESS.sub("<address>", bare))
 
 
-def _parsed(text: str) -> float:
-    """Return the value of a printed number, with or without commas between thousands."""
-    return float(text.replace(",", ""))
+def _parsed(text: str) -> int | float:
+    """Return the value of a printed number, with or without commas between thousands; a whole one of any size."""
+    try:
+        return printed_number.value_of(text)
+    except ValueError:  # too many digits to be read at once
+        return int(decimal.Decimal(text.replace(",", "")))
 
 
 def _ratio(old: str, new: str) -> float | None:
     """Return one printed number over another, or None where that says nothing."""
     before, after = _parsed(old), _parsed(new)
-    ratio = after / before if before and after and (before > 0) == (after > 0) else math.nan
+    try:
+        ratio = after / before if before and after and (before > 0) == (after > 0) else math.nan
+    except OverflowError:
+        return None
     return ratio if math.isfinite(ratio) and ratio else None
 
 
 def allowed_tolerance(snippet: Snippet, name: str, old: str, new: str) -> tuple[str, bool]:
     """Say how far the snippet's policy lets a number move, and whether it keeps to that."""
     policy, before, after = snippet.compare, _parsed(old), _parsed(new)
-    same = before == after or (math.isnan(before) and math.isnan(after))
-    if name in policy.ratio:
-        limit = policy.ratio[name]
-        return f"factor {limit:g}", same or agreement.within(before, after, limit, as_ratio=True)
-    if name in policy.relative:
-        limit = policy.relative[name]
-        return f"share {limit:g}", same or agreement.within(before, after, limit, as_ratio=False)
+    if words := tolerance.in_words(policy, name):
+        same = before == after or (printed_number.is_nan(before) and printed_number.is_nan(after))
+        return words, same or tolerance.keeps_to(policy, name, before, after)
     return ("any", True) if snippet.timing else ("none", False)
 
 

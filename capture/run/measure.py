@@ -7,7 +7,7 @@ import math
 import os
 import tempfile
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -17,9 +17,10 @@ from capture.host.environment import Conditions
 from capture.host.host import LOCAL
 from capture.host.probe import cpu_conditions, quietness
 from capture.host.probe.gpu_conditions import Gpus
-from capture.record import agreement, claims
+from capture.record import agreement, claims, tolerance
+from capture.record.printed_number import shown
 from capture.record.record import Record, Runs
-from capture.run import advice, record_assembly
+from capture.run import advice, disagreement, record_assembly
 from capture.run.engine import fresh
 from capture.run.engine.contract import ExecutionOutcome, ExecutionRequest
 from capture.run.preflight import Prepared
@@ -80,9 +81,13 @@ class Refused(Exception):
 
 @dataclass(frozen=True)
 class Repetition:
-    """One execution of a timing snippet: the number it is compared by, and why it was disturbed, or nothing."""
+    """One execution of a timing snippet: what it is compared by, and why it was disturbed, or nothing.
+
+    `number` is its first ratio value, or its seconds without one; `ratios` are all ratio values by name.
+    """
 
     number: float
+    ratios: Mapping[str, float | str]
     record: Record
     conditions: Conditions
     noise: str
@@ -178,11 +183,7 @@ def _agreed(snippet: Snippet, done: Sequence[Execution], seconds: float) -> Reco
     for position in range(1, len(done)):
         change = _agreement(snippet, [done[0], done[position]])
         if not change.same:
-            raise Refused(
-                f"two executions disagree ({change.kind}: {change.detail}); seed it, or say in its header what varies: "
-                "[tool.capture.compare] volatile, or timing = true",
-                seconds,
-            )
+            raise Refused(disagreement.in_words(snippet, done[0].record, done[position].record, change), seconds)
     return replace(last if done[0].outcome.forked else first, runs=Runs(len(done), agree=True))
 
 
@@ -231,24 +232,42 @@ def _measure_timing(
         item = record_assembly.record(prepared, snippet, outcome)
         if item.status != "ok":
             return replace(item, runs=Runs(len(done) + 1), conditions=conditions), seconds
-        done.append(Repetition(_key_number(snippet, item, outcome), item, conditions, noise))
+        done.append(_repetition(snippet, item, outcome, conditions, noise))
         last = done[-least:]
         if len(last) == least and not _varies(snippet, last) and (options.accept_noise or not middle(last).noise):
             require_unchanged(prepared, snippet, seconds)
             return stored(snippet, last, len(done)), seconds
-    noise = middle(done).noise or _varies(snippet, done)
-    if noise and not options.accept_noise:
-        raise Refused(f"noisy timing: {noise}; quieten the host, or take it marked with --accept-noise", seconds)
+    if not options.accept_noise:
+        if apart := _apart(snippet, done):
+            raise Refused(apart, seconds)
+        if noise := middle(done).noise or _varies(snippet, done):
+            raise Refused(f"noisy timing: {noise}; quieten the host, or take it marked with --accept-noise", seconds)
     require_unchanged(prepared, snippet, seconds)
     return stored(snippet, done, len(done)), seconds
 
 
 def _varies(snippet: Snippet, done: Sequence[Repetition]) -> str:
-    """Say how much the first ratio value of these executions varies where that is too much, else nothing."""
-    name, spread, limit = next(iter(snippet.compare.ratio), None), _spread_of(done), snippet.compare.spread
-    if name is None or spread <= limit:
+    """Say which ratio value of these executions varies most, and by how much, where that is too much, else nothing."""
+    spreads = _spreads(snippet, done)
+    name = max(spreads, key=spreads.__getitem__, default="")
+    if not name or spreads[name] <= snippet.compare.spread:
         return ""
-    return f"{name} varied by a factor of {spread:.2f} over {len(done)} executions (limit {limit:g})"
+    limit = snippet.compare.spread
+    return f"{name} varied by a factor of {spreads[name]:.2f} over {len(done)} executions (limit {limit:g})"
+
+
+def _apart(snippet: Snippet, done: Sequence[Repetition]) -> str:
+    """Say which ratio value differs by no factor at all, being text or not above 0 in one execution, or nothing."""
+    for name, spread in _spreads(snippet, done).items():
+        values = [one.ratios[name] for one in done]
+        numbers = [value for value in values if not isinstance(value, str)]
+        if math.isfinite(spread):
+            continue
+        if len(numbers) < len(values):
+            return f'value "{name}" is text in some executions, not a number; mend its pattern, or the snippet'
+        if why := tolerance.why_no_ratio(snippet.compare, name, numbers):
+            return f"{name} is {shown(min(numbers))} in one execution and {shown(max(numbers))} in another; {why}"
+    return ""
 
 
 def middle(done: Sequence[Repetition]) -> Repetition:
@@ -256,34 +275,44 @@ def middle(done: Sequence[Repetition]) -> Repetition:
     return sorted(done, key=lambda one: one.number)[(len(done) - 1) // 2]
 
 
-def _spread_of(done: Sequence[Repetition]) -> float:
-    """Return max/min of the numbers."""
-    return agreement.spread([one.number for one in done])
+def _spreads(snippet: Snippet, done: Sequence[Repetition]) -> dict[str, float]:
+    """Return how far each ratio value varies over these executions, as max/min; infinity for text that differs."""
+    spreads = {}
+    for name in snippet.compare.ratio:
+        values = [one.ratios[name] for one in done]
+        numbers = [value for value in values if not isinstance(value, str)]
+        if len(numbers) == len(values):
+            spreads[name] = tolerance.spread(numbers)
+        else:
+            spreads[name] = 1.0 if len(set(values)) == 1 else math.inf
+    return spreads
 
 
 def stored(snippet: Snippet, done: Sequence[Repetition], count: int) -> Record:
-    """Return the record of the median execution, with how many there were in all and how well these agree.
+    """Return the record of the median execution, with how many there were in all and how well the worst value agrees.
 
     It is marked where it was disturbed or they do not agree.
     """
-    kept, spread = middle(done), _spread_of(done)
-    told = round(spread, 2) if snippet.compare.ratio and len(done) > 1 and math.isfinite(spread) else None
+    kept, spread = middle(done), max(_spreads(snippet, done).values(), default=math.inf)
+    told = round(spread, 2) if len(done) > 1 and math.isfinite(spread) else None
     busy = True if kept.noise or _varies(snippet, done) else None
     return replace(kept.record, runs=Runs(count, spread=told), conditions=replace(kept.conditions, busy=busy))
 
 
-def _key_number(snippet: Snippet, item: Record, outcome: ExecutionOutcome) -> float:
-    """Return the number by which repetitions of a timing snippet are compared: its first ratio value, or seconds."""
-    name = next(iter(snippet.compare.ratio), None)
-    if name is None:
-        return outcome.seconds
-    try:
-        number = claims.value(snippet, name, item).scalar
-    except CaptureError as error:
-        raise Refused(str(error), outcome.seconds) from error
+def _repetition(
+    snippet: Snippet, item: Record, outcome: ExecutionOutcome, conditions: Conditions, noise: str
+) -> Repetition:
+    """Return an execution with what it is compared by; raises Refused where a ratio value cannot be read."""
+    ratios: dict[str, float | str] = {}
+    for name in snippet.compare.ratio:
+        try:
+            ratios[name] = claims.value(snippet, name, item).scalar
+        except CaptureError as error:
+            raise Refused(str(error), outcome.seconds) from error
+    number = next(iter(ratios.values()), outcome.seconds)
     if isinstance(number, str):
-        raise Refused(f'value "{name}" is text, not a number; mend its pattern', outcome.seconds)
-    return number
+        raise Refused(f'value "{next(iter(ratios))}" is text, not a number; mend its pattern', outcome.seconds)
+    return Repetition(number, ratios, item, conditions, noise)
 
 
 def execute(prepared: Prepared, snippet: Snippet, engine: Engine, stop: threading.Event) -> ExecutionOutcome:

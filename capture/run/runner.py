@@ -11,7 +11,7 @@ from typing import Literal, TypeVar
 
 from capture import store
 from capture.errors import PrivacyRefused
-from capture.record import agreement, privacy
+from capture.record import agreement, pattern_findings, privacy
 from capture.record.record import Record, sealed
 from capture.run import record_assembly
 from capture.run.engine import fresh, process_family
@@ -118,6 +118,8 @@ def keep(prepared: Prepared, snippet: Snippet, item: Record, seconds: float, opt
     """Store a record, unless the old one says the same or a failure would replace a good one."""
     item = sealed(item)
     require_clean(prepared.book, item, prepared.identity)
+    if slow := pattern_findings.too_slow(snippet, item):
+        return RunResult(snippet.id, "refused", "; ".join(map(str, slow)), seconds)
     old = prepared.records.get(snippet.id)
     failure = "" if item.status == "ok" else record_assembly.failure_words(item)
     if old is not None:

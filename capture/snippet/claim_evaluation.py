@@ -11,8 +11,15 @@ from typing import Any
 from capture.snippet.claim_syntax import Expression, ExpressionError, Scalar, dotted, is_version_fact
 from capture.version_numbers import parse_version, without_local
 
+
+def _divided(left: float, right: float) -> float:
+    """Return the quotient; of whole numbers that divide evenly a whole one, since a float may lose its last digits."""
+    even = isinstance(left, int) and isinstance(right, int) and left % right == 0
+    return left // right if even else left / right
+
+
 _ARITHMETIC: dict[type, Callable[[float, float], float]] = {
-    ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv,
+    ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: _divided,
 }  # fmt: skip
 _COMPARISONS: dict[type, Callable[[Any, Any], bool]] = {
     ast.Eq: operator.eq,
@@ -68,7 +75,7 @@ def _value(node: ast.expr, facts: Mapping[str, Scalar | None]) -> Scalar:
                 raise ExpressionError(column, "division by zero") from error
             except OverflowError as error:
                 raise ExpressionError(column, "the result is not finite") from error
-            if not math.isfinite(result):
+            if isinstance(result, float) and not math.isfinite(result):
                 raise ExpressionError(column, "the result is not finite")
             return result
         case ast.Compare():

@@ -25,7 +25,7 @@ FACTS = (
 )  # fmt: skip
 _GATE = "gate."
 _VERSION_FACTS = ("torch", "gpu.capability")
-Scalar = float | str | bool
+Scalar = int | float | str | bool
 _ARITHMETIC = (ast.Add, ast.Sub, ast.Mult, ast.Div)
 _COMPARISONS = (ast.Eq, ast.NotEq, ast.Lt, ast.LtE, ast.Gt, ast.GtE)
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 import hashlib
 import re
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from capture.errors import CaptureError, Problem
 from capture.snippet.header_validation import Header
+from capture.snippet.pattern import Allowance, PatternError, groups_of
 from capture.snippet.snippet import SNIPPET_ID, Snippet
 from capture.snippet.source_file import digest, error_line, file_digest, imported_words, key_lines, read_text, split
 
@@ -18,10 +19,13 @@ from capture.snippet.source_file import digest, error_line, file_digest, importe
 Recall = Callable[[str, Callable[[], Any]], Any]
 
 
-def parse(root: Path, path: Path, recall: Recall = lambda key, make: make()) -> Snippet:
+def parse(
+    root: Path, path: Path, recall: Recall = lambda key, make: make(), allowance: Allowance | None = None
+) -> Snippet:
     """Read `snippets/<chapter>/<name>.py`; `recall` may know what its TOML says from an earlier reading.
 
-    Raises CaptureError with every problem found, each at its line.
+    `allowance` is the time that its patterns may take, together with those of other snippets. Raises CaptureError with
+    every problem found, each at its line.
     """
     relative = path.relative_to(root).as_posix()
     snippet_id = relative.removeprefix("snippets/").rpartition(".")[0]
@@ -36,8 +40,10 @@ def parse(root: Path, path: Path, recall: Recall = lambda key, make: make()) -> 
             Problem(relative, 0, "name it snippets/<chapter>/<name>.py, with lower-case letters, digits and _")
         )
     key = hashlib.sha256(text.encode("utf-8")).hexdigest()
-    length, *rest = recall(key, lambda: _parts(text, relative))
-    return Header(root, relative, snippet_id, f"{text[:length]}\n", *rest).snippet()
+    length, first, data, lines, words, patterns = recall(key, lambda: _parts(text, relative))
+    source = f"{text[:length]}\n"
+    header = Header(root, relative, snippet_id, source, first, data, lines, words, patterns, allowance or Allowance())
+    return header.snippet()
 
 
 def digest_of(data: bytes, files: Mapping[str, bytes], snippet: Snippet) -> str:
@@ -49,13 +55,41 @@ def digest_of(data: bytes, files: Mapping[str, bytes], snippet: Snippet) -> str:
     return digest(source, snippet.runs_with, {name: file_digest(content) for name, content in files.items()})
 
 
-def _parts(text: str, relative: str) -> tuple[int, int, dict[str, Any], dict[str, int], list[str] | None]:
+def _parts(
+    text: str, relative: str
+) -> tuple[int, int, dict[str, Any], dict[str, int], list[str] | None, dict[str, int | str]]:
     """Return what only the text decides: length of the source without its line end, line of the block, and its tables.
 
-    Then the line of each key, and the words that the source may import. Raises CaptureError at its line.
+    Then the line of each key, the words that the source may import, and how many groups each pattern has, or what is
+    wrong with it. Raises CaptureError at its line.
     """
     source, toml, first = split(text, relative)
-    return len(source) - 1, first, tables(toml, relative, first), key_lines(toml, first), imported_words(source)
+    data = tables(toml, relative, first)
+    patterns = {pattern: _groups_or_fault(pattern) for pattern in _patterns(data)}
+    return len(source) - 1, first, data, key_lines(toml, first), imported_words(source), patterns
+
+
+def _patterns(data: Mapping[str, Any]) -> Iterator[str]:
+    """Yield every text that stands where a pattern does, whatever else the tables say."""
+    options = _table(_table(data, "tool"), "capture")
+    volatile = _table(options, "compare").get("volatile")
+    for item in (*_table(options, "values").values(), *(volatile if isinstance(volatile, list) else ())):
+        if isinstance(item, str):
+            yield item
+
+
+def _table(parent: Mapping[str, Any], key: str) -> Mapping[str, Any]:
+    """Return a table below another, empty where there is none."""
+    found = parent.get(key)
+    return found if isinstance(found, dict) else {}
+
+
+def _groups_or_fault(pattern: str) -> int | str:
+    """Return how many groups a pattern has, or what is wrong with it."""
+    try:
+        return groups_of(pattern)
+    except PatternError as error:
+        return str(error)
 
 
 def tables(toml: str, relative: str, first: int) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from typing import Any
 
 from capture.errors import CaptureError, suggestion
 from capture.snippet import claim_syntax
+from capture.snippet.compare_rules import compare_rules
 from capture.snippet.header_problems import HeaderProblems
 from capture.snippet.option_types import (
     is_dotted_names,
@@ -17,8 +18,6 @@ from capture.snippet.option_types import (
     is_exit_code,
     is_line,
     is_masks,
-    is_number,
-    is_numbers,
     is_pins,
     is_preloads,
     is_range,
@@ -27,6 +26,7 @@ from capture.snippet.option_types import (
     is_texts,
     is_timeout,
 )
+from capture.snippet.pattern import Allowance, Pattern
 from capture.snippet.snippet import (
     GATES,
     MASKS,
@@ -34,7 +34,6 @@ from capture.snippet.snippet import (
     PRELOADS,
     SHADOWS,
     Claim,
-    Compare,
     Snippet,
     is_module,
     run_options,
@@ -62,9 +61,12 @@ class Header:
         data: dict[str, Any],
         lines: dict[str, int],
         words: list[str] | None,
+        patterns: Mapping[str, int | str],
+        allowance: Allowance,
     ) -> None:
         self.root, self.path, self.id, self.source, self.first = root, path, snippet_id, source, first
         self.data, self.lines, self.words = data, lines, words
+        self.patterns, self.allowance = patterns, allowance
         self.problems = HeaderProblems(path, lines, first)
 
     def options(self) -> Mapping[str, Any]:
@@ -119,7 +121,7 @@ class Header:
             preload=tuple(option("preload", is_preloads, f"a list of {', '.join(PRELOADS)}", [])),
             upstream=tuple(option("upstream", is_dotted_names, "a list of dotted names", [])),
             values=values,
-            compare=self.compare(options, values),
+            compare=compare_rules(self.problems, options, values, self.pattern),
             claims=self.claims(options, values),
             lines=self.lines,
         )
@@ -179,7 +181,7 @@ class Header:
                 )
         return tuple(gates)
 
-    def values(self, options: Mapping[str, Any]) -> dict[str, re.Pattern[str]]:
+    def values(self, options: Mapping[str, Any]) -> dict[str, Pattern]:
         """Return the checked value patterns."""
         table = self.problems.checked(options, "tool.capture.", "values", is_table, "a table", {})
         result = {}
@@ -198,46 +200,16 @@ class Header:
                     result[name] = compiled
         return result
 
-    def pattern(self, key: str, pattern: object) -> re.Pattern[str] | None:
-        """Compile a multi-line pattern, or note why not."""
+    def pattern(self, key: str, pattern: object) -> Pattern | None:
+        """Return a checked pattern, or note what is wrong with it."""
         if not isinstance(pattern, str):
             self.problems.note(key, "a pattern is text")
             return None
-        try:
-            return re.compile(pattern, re.MULTILINE)
-        except (re.error, OverflowError, RecursionError) as error:
-            self.problems.note(key, f"not a regular expression: {error}")
+        groups = self.patterns[pattern]
+        if isinstance(groups, str):
+            self.problems.note(key, groups)
             return None
-
-    def compare(self, options: Mapping[str, Any], values: Mapping[str, Any]) -> Compare:
-        """Return the checked compare rules."""
-        at = "tool.capture.compare."
-        table = self.problems.checked(options, "tool.capture.", "compare", is_table, "a table", {})
-        self.problems.note_unknown(table, at, ("ratio", "relative", "spread", "volatile"), "[tool.capture.compare]")
-        ratio = self.problems.checked(
-            table,
-            at,
-            "ratio",
-            lambda v: is_numbers(v, 1),
-            "a table of value names to factors of at least 1",
-            {},
-        )
-        relative = self.problems.checked(
-            table, at, "relative", lambda v: is_numbers(v, 0), "a table of value names to tolerances", {}
-        )
-        for name in [*ratio, *relative]:
-            declared = options.get("values", {})
-            if isinstance(declared, dict) and name not in declared:
-                self.problems.note(
-                    f"{at}{'ratio' if name in ratio else 'relative'}",
-                    f'no value "{name}"{suggestion(name, values)}',
-                )
-        volatile = self.problems.checked(table, at, "volatile", is_texts, "a list of patterns", [])
-        compiled = [self.pattern(f"{at}volatile", pattern) for pattern in volatile]
-        spread = self.problems.checked(
-            table, at, "spread", lambda v: is_number(v) and v >= 1, "a factor of at least 1", 1.25
-        )
-        return Compare(ratio, relative, float(spread), tuple(pattern for pattern in compiled if pattern))
+        return Pattern(pattern, groups, self.allowance)
 
     def claims(self, options: Mapping[str, Any], values: Mapping[str, Any]) -> tuple[Claim, ...]:
         """Return the checked claims."""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import math
 import re
+import sys
 from typing import TypeGuard
 
 from capture import characters, version_numbers
@@ -65,8 +65,8 @@ def is_timeout(value: object) -> bool:
 
 
 def is_number(value: object) -> TypeGuard[float]:
-    """Tell whether this is a finite number and no bool."""
-    return isinstance(value, int | float) and type(value) is not bool and math.isfinite(value)
+    """Tell whether this is a number, no bool, and no larger than the largest float."""
+    return isinstance(value, int | float) and type(value) is not bool and abs(value) <= sys.float_info.max
 
 
 def is_numbers(value: object, least: float) -> bool:

@@ -13,6 +13,7 @@ from packaging.requirements import Requirement
 
 from capture import version_numbers
 from capture.snippet import claim_syntax
+from capture.snippet.pattern import Pattern
 
 GATES = ("cuda", "rocm", "mps", "xpu", "xla", "compile", "gloo", "two_cpus")
 PRELOADS = ("dynamo", "inductor", "profiler")
@@ -34,12 +35,21 @@ class Claim:
 
 @dataclass(frozen=True)
 class Compare:
-    """How two captures of a snippet are compared; exact text where nothing is said."""
+    """How two captures of a snippet are compared; exact text where nothing is said.
+
+    A value that stands under several of `ratio`, `relative` and `absolute` keeps to its policy if it keeps to one.
+    """
 
     ratio: Mapping[str, float] = field(default_factory=dict)
     relative: Mapping[str, float] = field(default_factory=dict)
+    absolute: Mapping[str, float] = field(default_factory=dict)
     spread: float = 1.25
-    volatile: tuple[re.Pattern[str], ...] = ()
+    volatile: tuple[Pattern, ...] = ()
+
+    @property
+    def bounded(self) -> tuple[str, ...]:
+        """The names of the values that may move within bounds."""
+        return tuple({**self.relative, **self.ratio, **self.absolute})
 
 
 @dataclass(frozen=True)
@@ -66,7 +76,7 @@ class Snippet:
     share_compiled: bool
     preload: tuple[str, ...]
     upstream: tuple[str, ...]
-    values: Mapping[str, re.Pattern[str]]
+    values: Mapping[str, Pattern]
     compare: Compare
     claims: tuple[Claim, ...]
     lines: Mapping[str, int]

@@ -17,6 +17,7 @@ from capture.host.host import Host
 from capture.record import record
 from capture.record.record import Record
 from capture.snippet import header
+from capture.snippet.pattern import Allowance
 from capture.snippet.snippet import Snippet
 from capture.store.cache import Cache, digest
 from capture.store.paths import Handbook
@@ -33,10 +34,11 @@ def read_snippets(book: Handbook) -> tuple[dict[str, Snippet], list[Problem]]:
     """
     snippets: dict[str, Snippet] = {}
     problems: dict[str, list[Problem]] = {}
+    allowance = Allowance()
     with Cache(book.cached_for, "headers") as cache:
         for path in book.snippet_paths():
             try:
-                snippet = header.parse(book.root, path, cache.recall)
+                snippet = header.parse(book.root, path, cache.recall, allowance)
                 snippets[snippet.id] = snippet
             except CaptureError as error:
                 problems[book.relative(path)] = error.located

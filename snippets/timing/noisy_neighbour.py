@@ -77,7 +77,8 @@ with subprocess.Popen([sys.executable, "-c", BUSY]) as neighbour:
 # beside = '^neighbour +speed-up by threads ([\d.]+)x'
 #
 # [tool.capture.compare]
-# ratio = { alone = 1.5, beside = 5.0 }
+# ratio = { alone = 1.5 }
+# relative = { beside = 0.8 }
 # spread = 1.25
 #
 # [tool.capture.claims.neighbour-takes-the-gain]

@@ -77,7 +77,8 @@ print(f"  the same size again     {statistics.median(again):8.2f}")
 # same_shape = '^  the same size again +([\d.]+)'
 #
 # [tool.capture.compare]
-# ratio = { steady_ms = 1.5, first = 6.0, mean_with = 3.0 }
+# ratio = { steady_ms = 1.5 }
+# relative = { first = 0.84, mean_with = 0.67 }
 # spread = 1.25
 #
 # [tool.capture.claims.first-call-pays]

@@ -23,7 +23,7 @@ from capture.store import catalogue
 SCHEMA = json.loads(json_schemas.texts()["docs/schema/dataset.json"])
 SPEED = script(
     "print('ratio 7.3x')", title="Speed", timing=True,
-    values={"ratio": r"ratio (\S+)x", "word": r"says (\w+)"},
+    values={"ratio": r"ratio (\S+)x", "word": r"says (\w+)"}, compare={"ratio": {"ratio": 2.0}},
     claims={
         "faster": {"says": "it is faster", "holds": "ratio > 5"},
         "there": {"says": "only there", "holds": "ratio > 5", "where": "gate.cuda"},

@@ -13,6 +13,7 @@ from harness.handbooks import script
 
 BODY = '"""Proves it."""\n\nprint("slowdown 42.7x")\n'
 VALUES = {"slowdown": r"slowdown ([\d.]+)x"}
+TIMED = {"timing": True, "values": VALUES, "compare": {"ratio": {"slowdown": 2.0}}}  # the least that a timing declares
 
 
 def parse(root: Path, text: str | bytes, name: str = "chapter/snippet") -> Snippet:

@@ -10,7 +10,8 @@ from xml.etree import ElementTree
 from capture.host.environment import Conditions
 from harness.handbooks import STALE, Handbook, host, make_handbook, record, script
 
-SPEED = script("print(1)", values={"low": r"low ([\w.+-]+)", "high": r"high ([\w.+-]+)"}, timing=True)
+VALUES = {"low": r"low ([\w.+-]+)", "high": r"high ([\w.+-]+)"}
+SPEED = script("print(1)", values=VALUES, timing=True, compare={"relative": {"high": 0.5}})
 ORDER = script("print(1)", values={"free": "^free: (.+)", "verdict": "^verdict: (.+)"})
 DEVICE = script("print(1)", values={"gain": r"gain ([\d.]+)"}, needs=["cuda"])
 BARS = "kind: bars\ntitle: Low & high\nunit: x\nvalue: x/speed low = low <b>\nvalue: x/speed high = high"

@@ -19,6 +19,7 @@ from capture.host.host import Accelerator, Host
 from capture.record import claims
 from capture.record.claims import Judgement, Value
 from capture.record.record import Record
+from capture.snippet import pattern
 from capture.snippet.claim_syntax import FACTS
 from capture.snippet.snippet import Snippet
 
@@ -75,9 +76,9 @@ def test_a_value_that_is_not_exactly_once_there_is_an_error(tmp_path: Path) -> N
 
 
 SCALARS: dict[str, float | str] = {
-    "42.7": 42.7, "-3": -3.0, "+.5": 0.5, "5.": 5.0, "1e-5": 1e-5, "1E+5": 1e5, "1,024": 1024.0,
+    "42.7": 42.7, "-3": -3, "+.5": 0.5, "5.": 5.0, "1e-5": 1e-5, "1E+5": 1e5, "1,024": 1024,
     "-12,345,678.9": -12345678.9, "1,5": "1,5",
-    "inf": float("inf"), "-Infinity": float("-inf"), " 7 ": 7.0, "bfloat16": "bfloat16", "True": "True", "": "",
+    "inf": float("inf"), "-Infinity": float("-inf"), " 7 ": 7, "bfloat16": "bfloat16", "True": "True", "": "",
     "1,2,3": "1,2,3", "0,1": "0,1", "1_000": "1_000", "12:30": "12:30", "2.13.0": "2.13.0", "0x10": "0x10", "٣": "٣",
     "1 2": "1 2", "--1": "--1", "1e": "1e", ",": ",", "1,0240": "1,0240", "nan's": "nan's",
 }  # fmt: skip
@@ -85,18 +86,18 @@ SCALARS: dict[str, float | str] = {
 
 @pytest.mark.parametrize(("text", "scalar"), list(SCALARS.items()))
 def test_a_value_is_a_number_where_it_reads_as_one(text: str, scalar: float | str) -> None:
-    """As Python prints numbers, or with commas between thousands; a list or a version is text."""
+    """As Python prints numbers, or with commas between thousands; a whole one is an int, a list is text."""
     found = Value("x", text, 1).scalar
     assert (found, type(found)) == (scalar, type(scalar))
 
 
 @EXAMPLES
-@given(st.floats() | st.integers(-(10**18), 10**18))
+@given(st.floats() | st.integers(-(10**30), 10**30))
 def test_every_number_that_python_prints_is_read_back(number: float) -> None:
     """Plain, and with commas between thousands."""
     for text in (repr(number), f"{number:,}"):
         found = Value("x", text, 1).scalar
-        assert found == float(number) or str(found) == str(number) == "nan"
+        assert (found == number and type(found) is type(number)) or str(found) == str(number) == "nan"
 
 
 def test_a_claim_holds_or_fails_with_its_numbers(tmp_path: Path) -> None:
@@ -201,3 +202,59 @@ def test_a_claim_reads_only_the_values_it_names(tmp_path: Path) -> None:
     item: Record = record("chapter/snippet", stdout="slowdown 42.7x\n")
     found = snippet(tmp_path)
     assert claims.judge(found, found.claims[0], item, make_host()).verdict == "holds"
+
+
+BIG = {"exact": 2**53 + 1, "float64": 2**53, "big": 2**63 - 1, "less": 2**63 - 2}
+EXACT = {
+    "claim-big-integers": ("float64 != exact", True),
+    "less-by-one": ("big == less", False),
+    "literal": ("exact == 9007199254740993", True),
+    "literal-beside": ("exact == 9007199254740992", False),
+    "sum": ("less + 1 == big", True),
+    "product": ("big * big > big * less", True),
+    "quotient": ("big * 3 / 3 == big", True),
+    "float": ("exact > 9007199254740992.0", True),
+    "overflow": ("big / 0.5 > big", True),
+}
+
+
+@pytest.mark.parametrize(("holds", "true"), rows(EXACT))
+def test_claims_about_integers_are_exact(tmp_path: Path, holds: str, true: bool) -> None:
+    """Beyond what floats can hold, in values and literals, in sums, products and even quotients."""
+    values = {name: rf"^{name} +(\d+)$" for name in BIG}
+    header = parse(tmp_path, script(BODY, values=values, claims={"c": {"says": "it is", "holds": holds}}))
+    item = record(header.id, stdout="".join(f"{name} {number}\n" for name, number in BIG.items()))
+    found = claims.judge(header, header.claims[0], item, make_host())
+    assert found.verdict == ("holds" if true else "fails")
+    if not true and "less" in holds:
+        assert found.reason == f"{holds}, but big is 9223372036854775807, less is 9223372036854775806"
+
+
+def test_integers_have_a_bound(tmp_path: Path) -> None:
+    """What Python reads is a number; longer ones are a problem of the value, at its line, and no traceback."""
+    claim = {"c": {"says": "it is", "holds": "n * n / n > 1.5"}}
+    header = parse(tmp_path, script(BODY, values={"n": r"n (\d+)"}, claims=claim))
+    at_most = record(header.id, stdout=f"n {'9' * 4300}\n")
+    assert claims.judge_record(header, at_most, make_host()).entries[0][1].verdict == "holds"
+    (problem,) = claims.judge_record(header, record(header.id, stdout=f"n {'9' * 4301}\n"), make_host()).problems
+    assert problem.line == header.place("tool", "capture", "values", "n")
+    assert "its number has 4,301 characters, more than Python reads; print it shorter" in problem.message
+    fraction = parse(
+        tmp_path, script(BODY, values={"n": r"n (\d+)"}, claims={"c": claim["c"] | {"holds": "n / 7 > 1"}})
+    )
+    (told,) = claims.judge_record(fraction, at_most, make_host()).problems
+    assert "the result is not finite" in told.message
+
+
+def test_a_pattern_that_takes_too_long_is_told_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """value-regex-hang: at the line of the value, in the same words on every host."""
+    monkeypatch.setattr(pattern, "LIMIT", 0.05)
+    claim = {"c": {"says": "it is", "holds": 'word == "a"'}}
+    header = parse(tmp_path, script(BODY, values={"word": r"^((?:a|aa)+)$"}, claims=claim))
+    judged = [
+        claims.judge_record(header, record(header.id, label, stdout="a" * 60 + "!\n"), make_host(label))
+        for label in ("epyc", "xeon")
+    ]
+    (problem,) = claims.together(judged).problems
+    assert (problem.line, problem.rule) == (header.place("tool", "capture", "values", "word"), "value")
+    assert "its pattern takes longer than 0.05 s; make it simpler" in problem.message

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from harness.handbooks import script
-from harness.headers import BODY, parse
+from harness.headers import BODY, TIMED, parse
 from harness.properties import EXAMPLES, captured_text, rows
 from hypothesis import given
 
@@ -114,7 +114,7 @@ def test_what_the_header_lets_vary_is_not_told(make: Any) -> None:
 
 def test_any_number_of_a_timing_may_move(make: Any) -> None:
     """Only the values that its header names are held to a tolerance."""
-    found = number_alignment.moved_numbers(make(timing=True), "a 1 ms\n", "a 900 ms\n")
+    found = number_alignment.moved_numbers(make(**TIMED), "a 1 ms\n", "a 900 ms\n")
     assert found == (MovedNumber("line 1, a", "1", "900", "any", within=True, time=True),)
 
 
@@ -125,7 +125,7 @@ def test_any_number_of_a_timing_may_move(make: Any) -> None:
 )  # fmt: skip
 def test_a_time_is_told_by_its_unit(make: Any, unit: str, time: bool) -> None:
     """Seconds and their parts are times; rates and sizes are not."""
-    found = number_alignment.moved_numbers(make(timing=True), f"a 1{unit}\n", f"a 2{unit}\n")
+    found = number_alignment.moved_numbers(make(**TIMED), f"a 1{unit}\n", f"a 2{unit}\n")
     assert found is not None
     assert [number.time for number in found] == [time]
 
@@ -181,7 +181,7 @@ SPEEDS = {
 @pytest.mark.parametrize(("old", "new", "said"), rows(SPEEDS))
 def test_speed_is_the_mean_of_all_times(make: Any, old: str, new: str, said: str) -> None:
     """Times that did not move count as well; the word regression is never said."""
-    found = number_alignment.relative_speed(make(timing=True), old, new)
+    found = number_alignment.relative_speed(make(**TIMED), old, new)
     if said.startswith("1000"):
         assert found.endswith(" times slower") and "inf" not in found
     else:

@@ -83,7 +83,7 @@ CLASSES: dict[str, tuple[str, str, dict[str, Any], dict[str, Any], str]] = {
                                      "number within tolerance"),
     "cmp-device-sample": ("tensor([0.4963])\n", "tensor([0.3990])\n", {}, CUDA, "not comparable"),
     "device-and-words": ("cpu 0.49\n", "cuda 0.39\n", {}, CUDA, "not comparable"),
-    "device-and-timing": ("a 9 ms\n", "a 1 ms\n", {"timing": True}, CUDA, "not comparable"),
+    "device-and-timing": ("slowdown 9x\n", "slowdown 1x\n", SPEED, CUDA, "not comparable"),
     "device-and-the-same": ("a 1\n", "a 1\n", {}, CUDA, "identical"),
 }  # fmt: skip
 
@@ -202,6 +202,14 @@ def test_a_long_line_is_cut_to_what_differs(make: Any) -> None:
     assert found.edit == '"11111" -> "11x11"'
     assert all("11" in line and len(line) < 200 for line in found.lines)
     assert found.lines[1].endswith(f"({len(old) - 1:,} characters)")
+
+
+def test_a_long_word_is_cut_around_its_first_difference(make: Any) -> None:
+    """So both halves of the edit show in what they differ; what is cut is marked with a digest."""
+    old, new = (f"{'a' * 200}{middle}{'b' * 200}\n" for middle in ("x", "y"))
+    edit = pair(make, old, new).edit
+    assert "ax" in edit.partition(" -> ")[0] and "ay" in edit.partition(" -> ")[2]
+    assert len(edit.partition(" (edit ")[0]) < 100
 
 
 def test_edits_that_are_cut_are_the_same_only_if_all_of_them_are(make: Any) -> None:

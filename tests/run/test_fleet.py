@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from harness.fleets import Fleet, fleet, run
+from harness.headers import TIMED
 from harness.project import Project, bare_python
 
 from capture import store
@@ -70,14 +71,15 @@ def test_timings_run_alone_on_their_host(shared: Fleet, project: Project, tmp_pa
     witness.mkdir()
     body = f"""
 import json, os, time
+print("slowdown 2x")
 began = time.time()
 time.sleep(0.1)
 open(f"{witness}/{{os.getpid()}}", "w").write(json.dumps([__file__.split("/")[-1], os.getppid(), began, time.time()]))
 """
     for number in range(3):
         project.snippet(f"demo/plain_{number}", body)
-        project.snippet(f"demo/timed_{number}", body, timing=True)
-    project.snippet("demo/timed_0", body, timing=True, compare={"spread": 2.0})
+        project.snippet(f"demo/timed_{number}", body, **TIMED)
+    project.snippet("demo/timed_0", body, **TIMED | {"compare": {"ratio": {"slowdown": 2.0}, "spread": 2.0}})
     result = run(project, shared, "--host", "epyc-avx2", "--accept-noise", "--runs", "2")
     assert result.code == 0, result.text
     spans = [json.loads(path.read_text()) for path in witness.iterdir()]

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import psutil
 import pytest
+from harness.headers import TIMED
 from harness.project import Project, bare_interpreter, processes_with, until
 
 from capture import store
@@ -141,7 +142,7 @@ def test_snippet_that_ends_its_parent(project: Project, slow: str) -> None:
 def test_interruption_while_waiting_for_a_quiet_machine(tmp_path: Path) -> None:
     """The wait for other work to end is left at once, not after its patience."""
     project = Project(tmp_path)
-    project.snippet("demo/timed", "import time\ntime.sleep(45)", timing=True)
+    project.snippet("demo/timed", "import time\ntime.sleep(45)", **TIMED)
     with project.start("run", "--python", project.python) as process:
         until(lambda: (project.root / "docs/captures/local/host.yaml").exists(), "the run has started")
         time.sleep(0.2)

@@ -197,7 +197,7 @@ def test_number_of_executions(project: Project) -> None:
 
 def test_snippet_that_disagrees_with_itself_is_refused(project: Project) -> None:
     """Under a label two executions that differ are not stored; the message says in what, and how to declare it."""
-    project.snippet("demo/one", "import secrets\nprint('key', secrets.token_hex(2))")
+    project.snippet("demo/one", "import secrets\nprint('key', f'x{secrets.token_hex(9)}x')")
     result = project.run("demo/one", "--host", "desk-cpu")
     assert result.code == 1
     assert "two executions disagree" in result.out

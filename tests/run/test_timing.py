@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 from harness.executions import case, prepared, written
 from harness.handbooks import record
+from harness.headers import TIMED
 from harness.project import Project
 
 from capture.cli.report import summary
@@ -157,17 +158,61 @@ def test_number_of_executions_can_be_set(tmp_path: Path, monkeypatch: pytest.Mon
     ("values", "words"),
     [
         (["none"] * 7, "is text, not a number"),
-        (["0", "0", "0", "0", "0", "0", "0"], "varied"),
+        (
+            ["0", "1", "0", "1", "0", "1", "0"],
+            "slowdown is 0 in one execution and 1 in another; what is not above 0 has no",
+        ),
         ([""], "matches nothing"),
     ],
 )
 def test_value_that_cannot_be_compared(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, values: list[str], words: str
 ) -> None:
-    """A value that is missing, text or zero is refused in words, not with a traceback."""
+    """A value that is missing, text or sometimes zero is refused in words, not with a traceback."""
     result, _ = take(tmp_path, monkeypatch, values)
     assert result.kind == "refused"
     assert words in result.message
+
+
+TWO = {
+    "values": {"slowdown": r"slowdown (\S+)x", "share": r"share (\S+)"},
+    "compare": {"ratio": {"slowdown": 2.0, "share": 2.0}, "spread": 1.25},
+}
+
+
+def take_two(
+    root: Path, monkeypatch: pytest.MonkeyPatch, shares: Iterable[str], options: Options | None = None
+) -> RunResult:
+    """Capture a timing snippet whose first ratio value is steady and whose second one takes these values."""
+    left = iter([printed(f"slowdown 7x\nshare {share}\n") for share in shares])
+    monkeypatch.setattr(measure.fresh, "execute", lambda request, stop: next(left))
+    step = RunStep(written(root, "print()", timing=True, **TWO), "")
+    (result,) = runner.run(prepared(root), (step,), options or Options(), threading.Event(), lambda name: None)
+    return result
+
+
+@pytest.mark.usefixtures("quiet")
+def test_every_ratio_value_has_to_agree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not the first alone; the refusal names the one that varied most, and by how much."""
+    result = take_two(tmp_path, monkeypatch, ["10", "20", "30", "40", "50", "60", "70"])
+    assert result.kind == "refused"
+    assert "noisy timing: share varied by a factor of 7.00 over 7 executions (limit 1.25)" in result.message
+    result = take_two(tmp_path, monkeypatch, ["10", "20", "10", "11", "12"])
+    assert (result.kind, Project(tmp_path).record("demo/case").runs) == ("captured", Runs(5, spread=1.2))
+
+
+@pytest.mark.usefixtures("quiet")
+def test_a_ratio_that_says_nothing_is_refused_with_its_reason(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """ratio-zero-negative: equal runs of zero agree; negative ones that differ do not, and neither does text."""
+    result = take_two(tmp_path, monkeypatch, ["-1.00", "-1.01"] * 4)
+    assert result.kind == "refused"
+    assert result.message == (
+        "share is -1.01 in one execution and -1 in another; "
+        "what is not above 0 has no ratio: bound it under absolute or relative"
+    )
+    assert 'value "share" is text in some executions' in take_two(tmp_path, monkeypatch, ["1", "none"] * 4).message
+    assert take_two(tmp_path, monkeypatch, ["0.0"] * 3).kind == "captured"
+    assert Project(tmp_path).record("demo/case").runs.spread == 1.0
 
 
 @pytest.mark.usefixtures("quiet")
@@ -229,7 +274,7 @@ def test_a_busy_machine_is_waited_for_once(tmp_path: Path, monkeypatch: pytest.M
     monkeypatch.setattr(quietness, "wait_until_quiet", wait)
     project = Project(tmp_path)
     for name in ("a", "b", "c"):
-        project.snippet(f"demo/{name}", "print()", timing=True)
+        project.snippet(f"demo/{name}", "print()", **TIMED)
     steps = tuple(RunStep(project.parsed(f"demo/{name}"), "") for name in ("a", "b", "c"))
     results = list(runner.run(prepared(tmp_path), steps, Options(), threading.Event(), lambda name: None))
     assert [result.kind for result in results] == ["refused"] * 3
@@ -241,6 +286,7 @@ def test_timing_runs_alone(tmp_path: Path) -> None:
     log = tmp_path / "log"
     body = f"""
 import json, os, time
+print("slowdown 2x")
 since = time.time()
 time.sleep(0.15)
 with open({str(log)!r}, "a") as file:
@@ -250,7 +296,7 @@ with open({str(log)!r}, "a") as file:
     for name in ("a", "c", "d", "e"):
         project.snippet(f"demo/{name}", body)
     for name in ("b", "f"):
-        project.snippet(f"demo/{name}", body, timing=True)
+        project.snippet(f"demo/{name}", body, **TIMED)
     assert project.run("-j", "4", "--accept-noise").code == 0
     spans = [json.loads(line) for line in log.read_text("utf-8").splitlines()]
     timed = [span for span in spans if span[0] in ("b.py", "f.py")]

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from harness.handbooks import record
+from harness.headers import TIMED
 from harness.project import Project, bare_interpreter
 from harness.verifications import LABEL, captured, copy_of, edit, moods, results, verify
 
@@ -76,7 +77,7 @@ def test_torch_that_fails_to_import(project: Project, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "changes", "reason"),
     [
-        ({"timing": True}, {}, "a timing is not verified"),
+        (TIMED, {}, "a timing is not verified"),
         ({}, {"source_sha256": "5" * 64}, "stale: source changed since"),
         ({}, {"status": "timeout", "exit_code": None}, "its capture ended with timeout"),
         ({"needs": ["cuda"]}, {}, "needs cuda"),

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from harness.handbooks import script
-from harness.headers import BODY, VALUES, line_of, problems, with_line
+from harness.headers import BODY, VALUES, line_of, parse, problems, with_line
 
 
 @pytest.mark.parametrize(
@@ -27,6 +27,11 @@ from harness.headers import BODY, VALUES, line_of, problems, with_line
         ("compare", "ratio = { slowdown = inf }", "ratio must be a table of value names to factors of at least 1"),
         ("compare", "ratio = 2.0", "ratio must be a table of value names to factors of at least 1"),
         ("compare", "relative = { slowdown = -1 }", "relative must be a table of value names to tolerances"),
+        ("compare", "absolute = { slowdwon = 0.1 }", 'no value "slowdwon"; did you mean "slowdown"?'),
+        ("compare", "absolute = { slowdown = -1 }", "absolute must be a table of value names to differences"),
+        ("compare", "relative = { slowdown = 1" + "0" * 400 + " }", "relative must be a table of value names to"),
+        ("compare", "volatile = ['[[:digit:]]']", "ambiguous: Possible nested set at position 1; write a backslash"),
+        ("values", "x = '((?:a{1000}){1000})'", "too large: with its repetitions written out it has more than 10,000"),
         ("compare", "volatile = 'a'", "volatile must be a list of patterns"),
         ("compare", "volatile = ['(']", "not a regular expression: missing ), unterminated subpattern at position 0"),
     ],
@@ -81,3 +86,24 @@ def test_a_claim_has_an_id_that_can_be_linked(tmp_path: Path, name: str) -> None
     text = text.removesuffix("# ///\n") + f'# [tool.capture.claims."{name}"]\n# says = "a"\n# holds = "True"\n# ///\n'
     (found,) = problems(tmp_path, text)
     assert f'claim "{name}": use lower-case letters, digits and -' in found
+
+
+def test_a_ratio_of_what_may_be_negative_is_refused(tmp_path: Path) -> None:
+    """ratio-zero-negative: at the line of the rule, with its reason and the rules to take instead."""
+    text = script(BODY, values={"overhead": r"overhead +(-?[\d.]+) us"}, compare={"ratio": {"overhead": 2.0}})
+    (found,) = problems(tmp_path, text)
+    assert found == (
+        f'{line_of(text, "# ratio =")}: ratio of "overhead": the group of its pattern admits a minus sign, and no '
+        "factor leads from a number below zero to one above; bound it under absolute or relative"
+    )
+    assert parse(tmp_path, text.replace("ratio =", "absolute =")).compare.absolute == {"overhead": 2.0}
+
+
+@pytest.mark.parametrize("rules", [{}, {"spread": 2.0}, {"volatile": [r"\d+ ms"]}, {"ratio": {}}])
+def test_a_timing_that_checks_nothing_is_refused(tmp_path: Path, rules: dict[str, object]) -> None:
+    """Since every number of a timing may differ, one value at least has to be bounded."""
+    text = script(BODY, timing=True, values=VALUES, compare=rules)
+    (found,) = problems(tmp_path, text)
+    assert found.startswith(f"{line_of(text, '# timing')}: timing = true lets every number differ, so nothing would be")
+    for kind in ("ratio", "relative", "absolute"):
+        assert parse(tmp_path, script(BODY, timing=True, values=VALUES, compare={kind: {"slowdown": 1.5}})).timing

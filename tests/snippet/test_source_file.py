@@ -154,7 +154,8 @@ def full() -> str:
     text = script(
         '"""Proves it."""\n\nfrom helper import make_batch\n\nprint(make_batch(4))\n', dependencies=["torch", "numpy"],
         timeout=9, timing=False, needs=[], exit=0, files=["data.csv"], env={"A": "1"}, preload=["dynamo"],
-        values={"size": r"size (\d+)"}, compare={"spread": 1.5}, claims={"four": {"says": "a", "holds": "size > 3"}},
+        values={"size": r"size (\d+)"}, compare={"spread": 1.5, "relative": {"size": 0.1}},
+        claims={"four": {"says": "a", "holds": "size > 3"}},
     )  # fmt: skip
     return text.replace("'torch', 'numpy'", '"torch", "numpy"').replace("'torch'", '"torch"')
 

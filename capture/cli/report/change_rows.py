@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from capture.characters import bidi_controls, control_characters
 from capture.errors import plural
 from capture.record import privacy
+from capture.record.excerpt import around_difference
 from capture.review.handbook_changes import HandbookChanges
 from capture.review.number_alignment import MovedNumber
 from capture.review.record_change import KINDS, NOISE_WORDS, POLICY_CHANGED, SOURCE_CHANGED, ChangeKind, RecordChange
@@ -151,8 +152,7 @@ def _number_cells(number: MovedNumber) -> tuple[str, ...]:
     ratio = "" if number.ratio is None else f"{number.ratio:.3g}"
     return (
         shortened(number.name, 60),
-        shortened(number.old, 30),
-        shortened(number.new, 30),
+        *map(one_line, around_difference(number.old, number.new, 30)),
         ratio,
         shortened(number.tolerance, 30),
     )

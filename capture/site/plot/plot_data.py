@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 
 from capture.errors import CaptureError, plural
 from capture.host.host import LOCAL
-from capture.record import claims
+from capture.record import claims, printed_number
 from capture.site.model.output_text import joined_host_titles, joined_with_and, written_day
 from capture.site.model.site import Site
 from capture.site.plot import lane_steps
@@ -133,11 +132,11 @@ def host_value(site: Site, label: str, item: PlottedValue, spec: PlotSpec, as_te
     number = printed.scalar
     if spec.unit and not isinstance(number, str):
         text += spec.unit if spec.unit in TIGHT else f" {spec.unit}"
-    if isinstance(number, str) or not math.isfinite(number):
+    if isinstance(number, str) or not printed_number.is_finite(number):
         return HostValue(text, None, (*words, "no number: not drawn"))
     if abs(number) > LARGEST or (spec.log and number < 1 / LARGEST):
         return HostValue(text, None, (*words, f"{'not above 0' if number <= 0 else 'off every scale'}: not drawn"))
-    return HostValue(text, number, words, True)
+    return HostValue(text, float(number), words, True)
 
 
 def plot(spec: PlotSpec, hosts: list[PlottedHost]) -> Plot:

@@ -23,7 +23,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from capture.errors import CaptureError, Problem, suggestion
-from capture.record.claims import PRINTED_NUMBER
+from capture.record.printed_number import PRINTED_NUMBER
 from capture.site.model import request
 from capture.snippet.snippet import Snippet
 from capture.store.catalogue import Catalogue
