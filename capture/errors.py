@@ -26,7 +26,8 @@ class Problem:
     rule: str = "invalid"
 
     def __str__(self) -> str:
-        place = f"{self.path}:{self.line}" if self.line else self.path
+        path = self.path.replace("\n", "\\n").replace("\r", "\\r")  # a name that would begin a line of its own
+        place = f"{path}:{self.line}" if self.line else path
         return f"{place}: {self.message}"
 
 

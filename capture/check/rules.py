@@ -10,10 +10,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from capture import store
-from capture.check import captured_values
+from capture.check import captured_values, plausibility
 from capture.check.findings import Findings
 from capture.check.merge_conflicts import check_merges
-from capture.errors import Problem
+from capture.errors import CaptureError, Problem
 from capture.exchange import json_schemas
 from capture.host import host
 from capture.host.host import LOCAL
@@ -33,11 +33,11 @@ def check(cat: Catalogue, strict_stale: Sequence[str], pages: Iterable[Problem])
     pages found, which this adds to its own.
     """
     problems = [*cat.problems, *pages, *_check_schemas(cat), *store.links(cat.book)]
-    notes: list[Problem] = []
+    notes = plausibility.unusual_versions(cat)
     for label in cat.book.labels():
         problems += check_host_file(cat, label)
         problems += _check_stray_files(cat, label)
-    problems += check_record_files(cat)
+    problems += [*check_record_files(cat), *plausibility.problems_between(cat)]
     problems += check_merges(cat, {problem.path for problem in problems if problem.rule == "conflict"})
     states = cat.states()
     for more_problems, more_notes in (
@@ -65,11 +65,19 @@ def _check_schemas(cat: Catalogue) -> list[Problem]:
     problems = []
     for name, text in json_schemas.texts().items():
         path = cat.book.root / name
-        if path.parent.is_dir() and (not path.is_file() or path.read_text("utf-8") != text):
+        if path.parent.is_dir() and not _says(path, name, text):
             problems.append(
                 Problem(name, 0, "is not what the code generates; write it again: capture schema", "schema")
             )
     return problems
+
+
+def _says(path: Path, name: str, text: str) -> bool:
+    """Tell whether a file is there, can be read, and says this; line ends are git's affair."""
+    try:
+        return store.read_bytes(path, name).replace(b"\r\n", b"\n") == text.encode()
+    except CaptureError:
+        return False
 
 
 def check_host_file(cat: Catalogue, label: str) -> list[Problem]:
@@ -95,7 +103,7 @@ def check_host_file(cat: Catalogue, label: str) -> list[Problem]:
                 "format",
             )
         )
-    return problems
+    return problems + plausibility.problems_of_host(cat, label, text)
 
 
 def check_record_files(cat: Catalogue) -> list[Problem]:
@@ -140,7 +148,7 @@ def _check_record_file(name: str, data: bytes, item: Record) -> list[Problem]:
                 "format",
             )
         )
-    return problems
+    return problems + plausibility.problems_of_record(item, name, text, advice)
 
 
 def _first_differing_line(text: str, expected: str) -> int:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
+import traceback
 from pathlib import Path
 
 import typer
@@ -13,6 +15,7 @@ from capture.cli.commands import Commands
 from capture.cli.context import fail, say, set_root
 from capture.errors import EXIT_INVALID, CaptureError
 
+TRACEBACK = "CAPTURE_TRACEBACK"  # set, an error that nobody foresaw is shown with all that led to it
 app = typer.Typer(
     cls=Commands,
     help="Captures what pinned snippets print, with the host they ran on, and checks what the handbook says about it.",
@@ -41,7 +44,10 @@ def _take_options(
 
 
 def main() -> None:
-    """Run the command line and exit; an error is printed as place, reason and way out, never as a traceback."""
+    """Run the command line and exit; an error is printed as place, reason and way out, never as a traceback.
+
+    What nobody foresaw ends with 2 as well: 1 says that there is something to read.
+    """
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(encoding="utf-8", errors="backslashreplace")
@@ -60,3 +66,21 @@ def main() -> None:
         place = Path(str(error.filename)).name if error.filename else "the system"
         reason = error.strerror or type(error).__name__
         sys.exit(fail(CaptureError(f"{place}: {reason}; free space or mend permissions, then run again")))
+    except Exception as error:
+        sys.exit(fail(CaptureError(_fault(error))))
+
+
+def _fault(error: Exception) -> str:
+    """Say what happened that nobody foresaw, and how to report it, without what it may have been about.
+
+    The message of the error is left out, since it may repeat a file; the traceback is printed where `TRACEBACK` is set.
+    """
+    if os.environ.get(TRACEBACK):
+        traceback.print_exception(error)
+    steps = traceback.extract_tb(error.__traceback__)
+    own = [step for step in steps if f"{os.sep}capture{os.sep}" in step.filename] or steps
+    place = f" in {Path(own[-1].filename).name}, line {own[-1].lineno}" if own else ""
+    return (
+        f"{type(error).__name__}{place}: a fault of this tool, not of what you did; set {TRACEBACK}=1, run the same "
+        "again, and open an issue with what it prints"
+    )

@@ -37,8 +37,8 @@ def diff(
     """Say what captures say differently, one class a record, gathered by cause; execute nothing.
 
     Exit code 0: nothing to read. 1: something to read. 2: invalid usage or data, and with --strict whatever must not be
-    merged: invalid files, a failure in place of a result, a broken claim, a change without a cause. 3: something
-    personal or secret is stored.
+    merged: invalid files, a failure in place of a result, a broken claim, a change without a cause, also of a host's
+    facts. 3: something personal or secret is stored.
     """
     if style not in _FORMATS:
         raise CaptureError(f"--format {style}: choose text, markdown or json{suggestion(style, _FORMATS)}")
@@ -51,7 +51,8 @@ def diff(
         raise typer.Exit(EXIT_PRIVACY)
     if strict and changes.failing:
         raise typer.Exit(EXIT_INVALID)
-    raise typer.Exit(EXIT_ATTENTION if changes.to_read or changes.failing else EXIT_OK)
+    to_read = changes.to_read or changes.edited_hosts or changes.failing
+    raise typer.Exit(EXIT_ATTENTION if to_read else EXIT_OK)
 
 
 def _print_report(changes: HandbookChanges, style: str) -> None:

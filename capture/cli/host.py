@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from capture import plain_data, store
+from capture.check.plausibility import LONGEST_NAME
 from capture.cli.context import complain, handbook, say
 from capture.cli.run_outcome import twins
 from capture.errors import EXIT_ATTENTION, CaptureError
@@ -101,16 +102,20 @@ def init(
 ) -> None:
     """Write this host's facts under a label.
 
-    Another machine under the same label is refused.
+    Another machine under the same label is refused, and an interpreter whose torch fails to import.
     """
     book = handbook(context)
     check_label(label)
+    if len(title) > LONGEST_NAME:
+        raise CaptureError(f"--title has {len(title)} characters, where {LONGEST_NAME} are the most; it names a tab")
     try:
         known = store.read_host(book, label)
     except CaptureError as error:
         complain(error.problems)
         known = None  # damaged; the remedy is to write it again
-    here = report(label, python)[0].host
+    probed, answers = report(label, python)
+    preflight.require_torch_imports(answers)
+    here = probed.host
     if known is not None:  # an edited fingerprint says nothing; the facts do
         known = identified(known)
     if known is not None and not same_machine(known, here):

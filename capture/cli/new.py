@@ -9,6 +9,7 @@ import typer
 from capture import store
 from capture.cli.context import handbook, say
 from capture.errors import CaptureError
+from capture.snippet.portable_names import LONGEST, why_not_portable
 from capture.snippet.snippet import SHADOWS, SNIPPET_ID, is_module
 
 _TEMPLATE = '''"""Say in one sentence what this proves."""
@@ -43,6 +44,8 @@ def new(context: typer.Context, name: Annotated[str, typer.Argument(metavar="CHA
         raise CaptureError(f'"{name}": use CHAPTER/NAME with lower-case letters, digits and _')
     if is_module(bare.split("/")[1], ["torch"]):
         raise CaptureError(SHADOWS.format(name=bare.split("/")[1]))
+    if why := why_not_portable(bare):
+        raise CaptureError(f'"{name[:LONGEST]}" {why}')
     path = book.root / "snippets" / f"{bare}.py"
     if path.exists():
         raise CaptureError(f"{book.relative(path)} exists; choose another name")

@@ -23,6 +23,7 @@ from capture.errors import CaptureError, plural
 from capture.host.host import LABEL, LOCAL
 from capture.plain_data import ShapeError, about
 from capture.record.record import HEX64
+from capture.snippet.portable_names import why_not_portable
 from capture.snippet.snippet import SNIPPET_ID
 from capture.store import CAPTURES
 
@@ -175,6 +176,8 @@ def _key_of(label: str, path: str) -> str:
         raise CaptureError(f"{_shown(path)}: is no file of {label}, whose bundle this is")
     if key != "host" and not SNIPPET_ID.fullmatch(key):
         raise CaptureError(f"{_shown(path)}: is no record; records are {CAPTURES}/<host>/<chapter>/<snippet>.yaml")
+    if why := why_not_portable(key):
+        raise CaptureError(f"{_shown(path)}: {why}")
     return key
 
 
@@ -182,11 +185,13 @@ def _parse(written: bytes) -> Manifest:
     """Return the manifest that a JSON text holds; raises CaptureError for a newer schema, and for any other text."""
     try:
         manifest = plain_data.decode_versioned(Manifest, json.loads(written.decode("utf-8")), SCHEMA)
-        if not LABEL.fullmatch(manifest.host) or ".." in manifest.host or manifest.host == LOCAL:
+        unusable = not LABEL.fullmatch(manifest.host) or ".." in manifest.host or why_not_portable(manifest.host)
+        if unusable or manifest.host == LOCAL:
             raise ShapeError("host", "expected the label of a host that is published")
         for path, digest in manifest.files.items():
             if not HEX64.fullmatch(digest):
                 raise ShapeError(f"files.{_shown(path)}", "expected 64 hex digits")
+        json.dumps(plain_data.encode(manifest), ensure_ascii=False).encode()  # half a character is a ValueError
     except ShapeError as error:
         raise CaptureError(f"{MANIFEST}: {error}{_AGAIN}") from error
     except CaptureError as error:

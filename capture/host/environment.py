@@ -25,6 +25,10 @@ class Environment:
     limits: Mapping[str, str] = field(
         default_factory=dict, metadata=about("container limits on CPUs and memory, where there are any", True)
     )
+    xla: Mapping[str, str] = field(
+        default_factory=dict,
+        metadata=about("what torch_xla drives, and the variables that decide that, where it works", True),
+    )
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ from typing import Literal
 from capture import plain_data
 from capture.errors import CaptureError
 from capture.plain_data import about
+from capture.snippet.portable_names import why_not_portable
 
 SCHEMA = 1
 LABEL = re.compile(r"[a-z0-9][a-z0-9.-]{0,40}")
@@ -66,6 +67,9 @@ class Host:
     virtualization: str | None = field(metadata=about("hypervisor or container kind; null on bare metal"))
     reasons: Mapping[str, str]
     fingerprint: str = field(metadata=about("SHA-256 over the hardware facts above"))
+    emulated_on: str | None = field(
+        default=None, metadata=about("processor and architecture beneath, where that of the interpreter is emulated")
+    )
 
 
 def also_known(here: Host, others: Iterable[Host]) -> str:
@@ -76,7 +80,7 @@ def also_known(here: Host, others: Iterable[Host]) -> str:
 
 def same_machine(known: Host, here: Host) -> bool:
     """Tell whether two hosts are one machine by their fingerprint; a machine that tells nothing equals nothing."""
-    told = here.cpu.model or here.cpu.part or here.accelerators
+    told = here.cpu.model or here.cpu.part or here.accelerators or here.emulated_on
     return bool(told) and known.fingerprint == fingerprint(here)
 
 
@@ -92,6 +96,8 @@ def fingerprint(host: Host) -> str:
         "accelerators": plain_data.encode(host.accelerators),
         "virtualization": host.virtualization,
     }
+    if host.emulated_on is not None:
+        identity["emulated_on"] = host.emulated_on
     canonical = json.dumps(identity, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
     return hashlib.sha256(canonical.encode()).hexdigest()
 
@@ -106,8 +112,10 @@ def differences(old: Host, new: Host) -> tuple[str, ...]:
 
     def flat(host: Host) -> dict[str, object]:
         facts: dict[str, object] = {"arch": host.arch, "virtualization": host.virtualization}
+        facts["emulated_on"] = host.emulated_on
         facts |= {f"cpu.{name}": value for name, value in plain_data.encode(host.cpu).items()}
         facts["accelerators"] = ", ".join(f"{a.count} x {a.name}" for a in host.accelerators) or "none"
+        facts["accelerators.kind"] = ", ".join(a.kind for a in host.accelerators)
         facts["accelerators.memory"] = ", ".join(str(a.memory_mib) for a in host.accelerators)
         facts["accelerators.capability"] = ", ".join(str(a.capability) for a in host.accelerators)
         return facts
@@ -118,6 +126,23 @@ def differences(old: Host, new: Host) -> tuple[str, ...]:
         for name in dict.fromkeys([*before, *after])
         if before.get(name) != after.get(name)
     )
+
+
+def other_differences(old: Host, new: Host) -> tuple[str, ...]:
+    """Name what else differs in two descriptions of one machine, as `memory_gib: 24 -> 48`, the title first."""
+    before, after = ({"title": host.title, "kind": host.kind, "memory_gib": host.memory_gib} for host in (old, new))
+    before |= {f"reasons.{name}": why for name, why in old.reasons.items()}
+    after |= {f"reasons.{name}": why for name, why in new.reasons.items()}
+    return tuple(
+        f"{name}: {before.get(name)} -> {after.get(name)}"
+        for name in dict.fromkeys([*before, *after])
+        if before.get(name) != after.get(name)
+    )
+
+
+def kind_of(accelerators: tuple[Accelerator, ...]) -> Kind | None:
+    """Return the kind of a host with these accelerators, which is that of the first; None where there are none."""
+    return accelerators[0].kind if accelerators else None
 
 
 def decode(data: object) -> Host:
@@ -136,12 +161,14 @@ def run_option(label: str) -> str:
 
 
 def check_label(label: str) -> str:
-    """Return the label, or raise CaptureError when it is not `[a-z0-9][a-z0-9.-]{0,40}`."""
+    """Return the label, or raise CaptureError when it is not `[a-z0-9][a-z0-9.-]{0,40}` or no name everywhere."""
     if not LABEL.fullmatch(label) or ".." in label:
         raise CaptureError(
             f'host label "{label}": use lower-case letters, digits, "." and "-", at most 41 characters, '
             'such as "epyc-avx2" or "m3-macbook"; name the hardware, never a node or a person'
         )
+    if why := why_not_portable(label):
+        raise CaptureError(f'host label "{label}" {why}')
     return label
 
 
@@ -154,5 +181,7 @@ def chip(host: Host) -> str:
     line = ", ".join(parts)
     if host.virtualization:
         line += " (container)" if host.virtualization == "container" else " (virtual machine)"
+    if host.emulated_on:
+        line += f" (emulated on {host.emulated_on})"
     devices = [f"{a.count} x {a.name}" if a.count > 1 else a.name for a in host.accelerators]
     return " + ".join([*devices, line])

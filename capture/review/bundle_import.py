@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -10,7 +9,7 @@ from pathlib import Path
 from typing import Literal
 
 from capture import store
-from capture.check import rules
+from capture.check import plausibility, rules
 from capture.errors import CaptureError, HostRefused, PrivacyRefused, Problem, nearest
 from capture.exchange import bundle
 from capture.host import host
@@ -68,24 +67,13 @@ def open_bundle(book: store.Handbook, path: Path, who: Identity) -> IncomingBund
             file.write_bytes(data)
         cat = catalogue.read_handbook(apart, labels=[label])
         problems = [*cat.problems, *rules.check_host_file(cat, label), *rules.check_record_files(cat)]
-        problems += _records_of_the_future(cat)
+        problems += plausibility.problems_between(cat)
     for key, data in files.items():
         text = data.decode("utf-8", "replace")
         problems += privacy.scan(text, bundle.path_of(label, key), who)
     if problems:
         _refuse(name, problems)
     return IncomingBundle(name, cat.hosts[label], {key: item for (_, key), item in cat.records.items()})
-
-
-def _records_of_the_future(cat: Catalogue) -> list[Problem]:
-    """Return a problem for each record of a day that has begun nowhere on earth; no later capture would replace it."""
-    tomorrow = (datetime.datetime.now(datetime.UTC).date() + datetime.timedelta(days=1)).isoformat()
-    why = "which has not come yet; set that machine's clock and capture again, or set this one's"
-    return [
-        Problem(bundle.path_of(label, key), 0, f"says it was captured on {item.captured}, {why}", "date")
-        for (label, key), item in cat.records.items()
-        if item.captured > tomorrow
-    ]
 
 
 def _refuse(name: str, problems: list[Problem]) -> None:

@@ -5,18 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from capture import store
-from capture.errors import Problem, plural
+from capture.errors import Problem
 from capture.host import host
 from capture.record import agreement
 from capture.record.privacy import PRIVACY_RULES
+from capture.review.host_change import HostChange, changes_of_hosts
 from capture.review.record_change import (
     POLICY_CHANGED,
     ChangeKind,
     RecordChange,
     causes_of,
     compare_records,
-    environment_changes,
 )
 from capture.review.two_states import (
     HIDDEN,
@@ -30,14 +29,6 @@ from capture.review.two_states import (
     unreadable_hosts,
 )
 from capture.store.catalogue import Catalogue
-
-
-@dataclass(frozen=True)
-class HostChange:
-    """What changed about one host, in words, and what is therefore not compared."""
-
-    host: str
-    words: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -63,7 +54,8 @@ class HandbookChanges:
             for item in self.records
             if item.failing and not any(message in item.failing for message in messages)
         ]
-        return tuple(dict.fromkeys([*map(str, self.problems), *of_records]))
+        of_hosts = [item.failing for item in self.hosts if item.failing]
+        return tuple(dict.fromkeys([*map(str, self.problems), *of_hosts, *of_records]))
 
     @property
     def private(self) -> bool:
@@ -71,6 +63,11 @@ class HandbookChanges:
         return any(item.kind == "private" for item in self.records) or any(
             problem.rule in PRIVACY_RULES for problem in self.problems
         )
+
+    @property
+    def edited_hosts(self) -> bool:
+        """Whether the description of a host changed, which somebody should read."""
+        return any(item.edits for item in self.hosts)
 
     @property
     def to_read(self) -> tuple[RecordChange, ...]:
@@ -97,7 +94,7 @@ def compare_handbooks(
     keys = [key for key in {*base.records, *head.records} - wrong.keys() if key[0] not in unreadable]
     changes = [_faulty_file_change(key, problem) for key, problem in wrong.items()]
     changes += [change for key in keys if (change := _record_change(compared, key)) is not None]
-    hosts = tuple(_host_changes(compared, unreadable))
+    hosts = tuple(changes_of_hosts(compared, unreadable))
     return HandbookChanges(names[0], names[1], hosts, tuple(sorted(changes, key=lambda item: item.rank)), tuple(others))
 
 
@@ -193,38 +190,3 @@ def _judged(
         words = f"{where}: {change.kind}, though neither snippet, host nor environment did"
         return replace(change, failing=words)
     return change
-
-
-def _host_changes(compared: ComparedStates, unreadable: set[str]) -> list[HostChange]:
-    """Return what changed about each host of either state, and what is therefore not compared."""
-    base, head = compared.base, compared.head
-    result = []
-    for label in dict.fromkeys([*base.hosts, *head.hosts, *sorted(unreadable)]):
-        words: list[str] = []
-        if label in unreadable:
-            records = plural(len(store.record_ids(head.book, label)), "record")
-            words.append(f"its host.yaml cannot be read: {records} not compared")
-        elif label not in head.hosts:
-            words.append(f"removed, with {plural(len(base.of_host(label)), 'record')}")
-        elif label not in base.hosts:
-            item = head.hosts[label]
-            words.append(f"new: {item.title} ({host.chip(item)}), {plural(len(head.of_host(label)), 'record')}")
-        else:
-            machine = host.differences(base.hosts[label], head.hosts[label])
-            if machine:
-                words.append(f"another machine ({', '.join(machine)}): its timings are not compared")
-            words += _software_changes(compared, label)
-        if words:
-            result.append(HostChange(label, (HIDDEN,) if compared.hides(label) else tuple(words)))
-    return result
-
-
-def _software_changes(compared: ComparedStates, label: str) -> list[str]:
-    """Say what software changed on a host, and in how many of its records."""
-    counted: dict[str, int] = {}
-    for new in compared.head.of_host(label):
-        old = compared.base.records.get((label, new.snippet))
-        for words in environment_changes(old.environment, new.environment) if old else ():
-            hidden = compared.hides(label, new.snippet)
-            counted[words] = counted.get(words, 0) + (not hidden)
-    return [f"{words} in {plural(count, 'record')}" for words, count in counted.items() if count]

@@ -10,7 +10,8 @@ from capture.host import host
 from capture.record.record import Record
 from capture.record.state import State
 from capture.review import number_alignment
-from capture.review.handbook_changes import HandbookChanges, HostChange
+from capture.review.handbook_changes import HandbookChanges
+from capture.review.host_change import HostChange
 from capture.review.record_change import RecordChange, compare_records, environment_changes
 from capture.store.catalogue import Catalogue
 

@@ -205,7 +205,11 @@ def causes_of(
     elif old_snippet is not None and old_snippet.compare != snippet.compare:
         causes.append(POLICY_CHANGED)
     causes += [f"host: {words}" for words in machine]
-    return (*causes, *environment_changes(old.environment, new.environment))
+    software = environment_changes(old.environment, new.environment)
+    return (*causes, *(words for words in software if not (machine and words.startswith(CHIP_CHANGED))))
+
+
+CHIP_CHANGED = "chip "  # begins the words for another chip, which are no news beside another machine
 
 
 def environment_changes(old: Environment, new: Environment) -> tuple[str, ...]:
@@ -215,7 +219,7 @@ def environment_changes(old: Environment, new: Environment) -> tuple[str, ...]:
         before, after = getattr(old, name), getattr(new, name)
         if before != after:
             changes.append(f"{name.replace('_', ' ')} {before or 'none'} -> {after or 'none'}")
-    for table in ("packages", "gates", "threads", "limits"):
+    for table in ("packages", "gates", "threads", "limits", "xla"):
         before, after = getattr(old, table), getattr(new, table)
         for name in dict.fromkeys([*before, *after]):
             if before.get(name) != after.get(name):

@@ -192,7 +192,8 @@ def _unseen_difference(entry: DifferingFile) -> str:
 
 def _facts_change(uncommitted: Uncommitted, label: str, entry: DifferingFile) -> RecordChange:
     """Return the change of a host's facts, without those of its records."""
-    words = tuple(line for item in uncommitted.changes.hosts if item.host == label for line in item.words)
+    changes = [item for item in uncommitted.changes.hosts if item.host == label]
+    words = tuple(line for item in changes for line in item.words if line not in item.edits)
     before, after = uncommitted.old.hosts.get(label), uncommitted.new.hosts.get(label)
     lines, edit = text_edit(store.host_text(before) if before else "", store.host_text(after) if after else "")
     present = bool(uncommitted.git.digests[entry.path])

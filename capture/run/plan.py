@@ -150,3 +150,18 @@ def make(
         else:
             steps.append(RunStep(snippet, why))
     return Plan(tuple(steps), tuple(current), unmet)
+
+
+def without_torch(whole: Plan, error: str) -> Plan:
+    """Return the plan without what needs torch, where torch is installed and fails to import."""
+    steps = tuple(step for step in whole.steps if "torch" not in step.snippet.packages)
+    lost = {step.snippet.id: (f"torch fails to import: {error}",) for step in whole.steps if step not in steps}
+    return Plan(steps, whole.current, {**whole.unmet, **lost})
+
+
+def without_timings(whole: Plan, beneath: str) -> Plan:
+    """Return the plan without timings, which say nothing about a processor that is emulated on another machine."""
+    steps = tuple(step for step in whole.steps if not step.snippet.timing)
+    why = f"no timing is taken on a processor that is emulated (on {beneath}); use an interpreter of this machine's own"
+    lost = {step.snippet.id: (why,) for step in whole.steps if step not in steps}
+    return Plan(steps, whole.current, {**whole.unmet, **lost})

@@ -29,6 +29,7 @@ AskTorch = Callable[[str, TorchRequest], TorchFacts]
 MEMORY_SHARE = 0.75  # of this host's memory, for one snippet and all it starts
 # What appears when a device or its driver does; with one of these, gates recorded as closed are asked again.
 DEVICE_SIGNS = ("/dev/nvidiactl", "/dev/kfd", "/dev/dri/renderD128", "/dev/accel0", "/dev/accel/accel0")
+_UNKNOWN_DEVICES = "torch fails to import, so this host's accelerators are unknown"
 # What an installation may open on the same machine; recorded as closed, these are asked again.
 SOFTWARE_GATES = ("compile", "gloo", "two_cpus")
 
@@ -104,7 +105,9 @@ def decided(
     planned = plan.make(selection.snippets, records, interpreter, answers.gates, force)
     assert planned is not None, "all gates have been asked"
     if broken:
-        planned = without_torch(planned, broken)
+        planned = plan.without_torch(planned, broken)
+    if here.emulated_on:
+        planned = plan.without_timings(planned, here.emulated_on)
     return RunDecision(planned, prepared(selection.cat.book, here, answers, interpreter, records), broken)
 
 
@@ -123,15 +126,22 @@ def require_same_software(label: str, records: Mapping[str, Record], interpreter
 def settled(known: Host | None, here: Host, broken: str) -> Host:
     """Return a machine's facts as they stand under its label, where that is the machine which the label names.
 
-    Raises HostRefused where it is another, HostBroken where nobody can tell since torch fails to import.
+    Raises HostRefused where it is another, HostBroken where nobody can tell since torch fails to import: no label is
+    taken for hardware that only a working torch would show.
     """
-    if broken and ("accelerators" in here.reasons if known is None else not same_machine(known, here)):
-        raise HostBroken(f"torch fails to import, so this host's accelerators are unknown: {broken}; mend it first")
+    if broken and (known is None or not same_machine(known, here)):
+        raise HostBroken(f"{_UNKNOWN_DEVICES}: {broken}; mend it first")
     if known is None:
         return here
     if not same_machine(known, here):
         refuse(known, here.label, here)
     return replace(here, title=known.title, memory_gib=known.memory_gib, reasons=known.reasons)
+
+
+def require_torch_imports(answers: TorchFacts) -> None:
+    """Raise HostBroken where torch is installed and fails to import, so that nobody can tell what it computes on."""
+    if answers.torch is None and answers.torch_error and not answers.torch_error.startswith("not installed"):
+        raise HostBroken(f"{_UNKNOWN_DEVICES}: {answers.torch_error}; mend it, or pass another with --python")
 
 
 def question(snippets: Iterable[Snippet]) -> TorchRequest:
@@ -162,13 +172,6 @@ def unasked(interpreter: Interpreter, error: str | None = None) -> TorchFacts:
         gates=dict.fromkeys(torch_probe.GATES, False) | {"two_cpus": (os.cpu_count() or 1) > 1},
         modules=interpreter.modules, packages=interpreter.packages, upstream={}, accelerators=(), errors={},
     )  # fmt: skip
-
-
-def without_torch(whole: Plan, error: str) -> Plan:
-    """Return the plan without what needs torch, where torch is installed and fails to import."""
-    steps = tuple(step for step in whole.steps if "torch" not in step.snippet.packages)
-    lost = {step.snippet.id: (f"torch fails to import: {error}",) for step in whole.steps if step not in steps}
-    return Plan(steps, whole.current, {**whole.unmet, **lost})
 
 
 def _recorded_gates(records: Iterable[Record], interpreter: Interpreter) -> Mapping[str, bool] | None:

@@ -17,7 +17,9 @@ from capture.run.engine import contract
 from capture.run.engine.contract import CapturedStream, ExecutionOutcome, ExecutionRequest
 from capture.run.preflight import Prepared
 from capture.snippet import header
+from capture.snippet.bounded_reading import read_regular
 from capture.snippet.snippet import Snippet
+from capture.snippet.source_file import SOURCE_LIMIT, read_declared
 
 SPAWN_ERROR = "An attempt has been made to start a new process before the"
 SPAWN_HINT = 'missing __main__ guard: put what starts processes under if __name__ == "__main__":'
@@ -36,10 +38,11 @@ def request(prepared: Prepared, snippet: Snippet) -> ExecutionRequest:
     names = {PurePosixPath(name).as_posix(): name for name in (*snippet.imports, *snippet.files)}
     script = PurePosixPath(snippet.path).name
     try:
-        text = (folder / script).read_bytes()
-        files = {name: (folder / written).read_bytes() for name, written in names.items()}
-    except OSError as error:
-        raise SourceChanged(f"changed while running: {error.strerror or error}; run again") from error
+        text = read_regular(folder / script, SOURCE_LIMIT)
+        files = {name: read_declared(folder, written) for name, written in names.items()}
+    except (OSError, CaptureError) as error:
+        why = error.strerror if isinstance(error, OSError) else str(error)
+        raise SourceChanged(f"changed while running: {why}; run again") from error
     if header.digest_of(text, {name: files[written] for written, name in names.items()}, snippet) != snippet.digest:
         raise SourceChanged("changed while running: its source is not the one that was planned; run again")
     return ExecutionRequest(

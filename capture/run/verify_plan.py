@@ -112,7 +112,7 @@ def decide(
     assert again is not None, "all gates have been asked"
     broken = (answers.torch_error or "") if asked and interpreter.torch else ""
     if broken:
-        again = preflight.without_torch(again, broken)
+        again = plan.without_torch(again, broken)
     told |= {name: "; ".join(words) for name, words in again.unmet.items()}
     return VerifyDecision(
         tasks=tuple(VerifyTask(step.snippet, records[step.snippet.id]) for step in again.steps),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import re
 import tomllib
@@ -10,10 +11,21 @@ from pathlib import Path
 from typing import Any
 
 from capture.errors import CaptureError, Problem
+from capture.snippet.bounded_reading import NOT_REGULAR, read_regular
 from capture.snippet.header_validation import Header
 from capture.snippet.pattern import Allowance, PatternError, groups_of
+from capture.snippet.portable_names import why_not_portable
 from capture.snippet.snippet import SNIPPET_ID, Snippet
-from capture.snippet.source_file import digest, error_line, file_digest, imported_words, key_lines, read_text, split
+from capture.snippet.source_file import (
+    SOURCE_LIMIT,
+    digest,
+    error_line,
+    file_digest,
+    imported_words,
+    key_lines,
+    read_text,
+    split,
+)
 
 # Returns what was kept under a key, or what the function makes.
 Recall = Callable[[str, Callable[[], Any]], Any]
@@ -30,15 +42,19 @@ def parse(
     relative = path.relative_to(root).as_posix()
     snippet_id = relative.removeprefix("snippets/").rpartition(".")[0]
     try:
-        text = read_text(path.read_bytes())
+        text = read_text(read_regular(path, SOURCE_LIMIT))
     except UnicodeDecodeError as error:
         raise CaptureError(Problem(relative, 0, f"is not UTF-8 ({error.reason} at byte {error.start})")) from error
     except OSError as error:
-        raise CaptureError(Problem(relative, 0, f"cannot be read: {error.strerror}")) from error
+        why = f"larger than {SOURCE_LIMIT // 2**20} MiB; no snippet is" if error.errno == errno.EFBIG else ""
+        why = why or (NOT_REGULAR if error.strerror == NOT_REGULAR else f"cannot be read: {error.strerror}")
+        raise CaptureError(Problem(relative, 0, why)) from error
     if not SNIPPET_ID.fullmatch(snippet_id):
         raise CaptureError(
             Problem(relative, 0, "name it snippets/<chapter>/<name>.py, with lower-case letters, digits and _")
         )
+    if why := why_not_portable(snippet_id):
+        raise CaptureError(Problem(relative, 0, why))
     key = hashlib.sha256(text.encode("utf-8")).hexdigest()
     length, first, data, lines, words, patterns = recall(key, lambda: _parts(text, relative))
     source = f"{text[:length]}\n"
@@ -92,10 +108,21 @@ def _groups_or_fault(pattern: str) -> int | str:
         return str(error)
 
 
+def _require_64_bits(value: object) -> None:
+    """Raise ValueError for a whole number that TOML does not know, since it can be read and not written again."""
+    if isinstance(value, dict | list):
+        for part in value.values() if isinstance(value, dict) else value:
+            _require_64_bits(part)
+    elif isinstance(value, int) and value.bit_length() > 64:
+        raise ValueError("a whole number of more than 64 bits")
+
+
 def tables(toml: str, relative: str, first: int) -> dict[str, Any]:
     """Return what the block says; raises CaptureError at the line that is no TOML."""
     try:
-        return tomllib.loads(toml)
+        found = tomllib.loads(toml)
+        _require_64_bits(found)
+        return found
     except (ValueError, RecursionError) as error:  # a number too long to read, tables too deep
         line = error_line(str(error), toml.count("\n") + 1)
         raise CaptureError(

@@ -38,7 +38,7 @@ from capture.snippet.snippet import (
     is_module,
     run_options,
 )
-from capture.snippet.source_file import digest, file_digest, local_imports
+from capture.snippet.source_file import digest, file_digest, local_imports, read_declared
 
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
 _KEYS = (
@@ -147,20 +147,10 @@ class Header:
         """Return the SHA-256 of each declared or imported file, with LF line ends where it is text."""
         result = {}
         for name in [*files, *imports]:
-            pure = PurePosixPath(name)
-            if pure.is_absolute() or ".." in pure.parts or "\\" in name:
-                self.problems.note("tool.capture.files", f'"{name}" leaves the folder of the snippet')
-                continue
-            path = self.root / "snippets" / chapter / name
-            if not path.is_file():
-                self.problems.note("tool.capture.files", f'no file "{name}" beside the snippet')
-                continue
             try:
-                data = path.read_bytes()
-            except OSError as error:
-                self.problems.note("tool.capture.files", f'"{name}" cannot be read: {error.strerror}')
-                continue
-            result[name] = file_digest(data)
+                result[name] = file_digest(read_declared(self.root / "snippets" / chapter, name))
+            except CaptureError as error:
+                self.problems.note("tool.capture.files", str(error))
         return result
 
     def note_shadowing(self, paths: Iterable[str], dependencies: Iterable[str]) -> None:

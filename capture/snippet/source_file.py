@@ -9,11 +9,15 @@ import json
 import os
 import re
 from collections.abc import Iterable, Mapping
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 from capture.errors import CaptureError, Problem
+from capture.snippet.bounded_reading import read_regular
+from capture.snippet.portable_names import LONGEST, why_not_portable
 
+SOURCE_LIMIT = 1 << 20  # bytes; a longer script is nobody's to read
+FILE_LIMIT = 64 << 20  # bytes of a file that a snippet reads
 _WORD = r"""(?:[A-Za-z0-9_-]+|"[^"]*"|'[^']*')"""
 _KEY = re.compile(rf"\s*({_WORD}(?:\s*\.\s*{_WORD})*)\s*=")
 # PEP 723: a comment block of its own, opened and closed by these lines.
@@ -118,9 +122,27 @@ def local_imports(root: Path, chapter: str, source: str, words: Iterable[str] | 
                 if file not in imported and (folder / file).is_file():
                     imported[file] = None
                     with contextlib.suppress(OSError):  # named when its digest is taken
-                        helper = (folder / file).read_bytes().decode("utf-8-sig", "replace")
+                        helper = read_regular(folder / file, SOURCE_LIMIT).decode("utf-8-sig", "replace")
                         pending.append((helper, imported_words(helper)))
     return tuple(sorted(imported))
+
+
+def read_declared(folder: Path, name: str) -> bytes:
+    """Return the content of a file that a snippet reads or imports.
+
+    Raises CaptureError, without a place, for one that is not there, lies elsewhere, or has a name that fails somewhere.
+    """
+    pure = PurePosixPath(name)
+    if pure.is_absolute() or ".." in pure.parts or "\\" in name:
+        raise CaptureError(f'"{name}" leaves the folder of the snippet')
+    if why := why_not_portable(name):
+        raise CaptureError(f'"{name[:LONGEST]}" {why}')
+    if not (folder / name).is_file():
+        raise CaptureError(f'no file "{name}" beside the snippet')
+    try:
+        return read_regular(folder / name, FILE_LIMIT)
+    except OSError as error:
+        raise CaptureError(f'"{name}" cannot be read: {error.strerror}') from error
 
 
 def imported_words(source: str) -> list[str] | None:

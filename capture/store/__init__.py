@@ -21,6 +21,7 @@ from capture.store.page_history import page_days
 from capture.store.paths import CAPTURES, Handbook, find_root, record_ids
 from capture.store.records import (
     SIZE_LIMIT,
+    UNFORESEEN,
     nearest_line,
     parse_host,
     parse_record,
@@ -32,6 +33,7 @@ from capture.store.records import (
     recapture_advice,
     resolve,
     sweep,
+    unforeseen,
     write_bytes,
     write_host,
     write_record,
@@ -44,6 +46,7 @@ __all__ = [
     "CAPTURES",
     "CONFIG",
     "SIZE_LIMIT",
+    "UNFORESEEN",
     "Cache",
     "DifferingFile",
     "Handbook",
@@ -81,6 +84,7 @@ __all__ = [
     "staged_paths",
     "stamp_of",
     "sweep",
+    "unforeseen",
     "unmerged",
     "unstage",
     "write_bytes",

@@ -20,12 +20,14 @@ from pathlib import Path
 from types import TracebackType
 from typing import TypeVar
 
+from capture.snippet.bounded_reading import read_regular
 from capture.store.file_stamps import below, stamp_of
 
 T = TypeVar("T")
 VARIABLE = "CAPTURE_CACHE_DIR"  # names another folder; empty, nothing is kept
 PACKAGE = Path(__file__).parents[1]
 SPARE = 2  # entries kept for one that was used: another branch has its own
+LIMIT = 1 << 29  # bytes; a hundred thousand records make less
 OLD = 30 * 24 * 3600  # seconds after which the cache of a handbook that nobody opened is removed
 
 
@@ -100,7 +102,7 @@ class Cache:
 def _read_lines(path: Path) -> dict[str, str]:
     """Return the lines of a cache file by their keys; nothing where it is damaged or of another tool."""
     try:
-        first, _, rest = path.read_bytes().partition(b"\n")
+        first, _, rest = read_regular(path, LIMIT).partition(b"\n")
         if first.decode() != f"{tool()} {hashlib.sha256(rest).hexdigest()}":
             return {}
         return dict(line.split(" ", 1) for line in rest.decode().splitlines())

@@ -108,12 +108,18 @@ def read_handbook(book: store.Handbook, labels: Iterable[str] | None = None, loc
         except CaptureError as error:
             problems += error.located
             continue
+        except store.UNFORESEEN as error:
+            problems.append(store.unforeseen(book.relative(book.host_path(label)), error))
+            continue
         with store.Cache(book.cached_for, f"records-{label}") as cache:
             for snippet_id in store.record_ids(book, label):
                 try:
                     item = store.read_record(book, label, snippet_id, cache)
                 except CaptureError as error:
                     problems += error.located
+                    continue
+                except store.UNFORESEEN as error:
+                    problems.append(store.unforeseen(book.record_name(label, snippet_id), error))
                     continue
                 if item is not None:
                     records[label, snippet_id] = item

@@ -52,8 +52,8 @@ def held(book: Handbook, label: str, tell: Callable[[str], None], patience: floa
             waited = True
             if time.monotonic() >= deadline:
                 raise CaptureError(
-                    f"another run captures {label} ({_whom(path)}); let it end, or end it, then run again; if there is "
-                    f"none, remove {book.relative(path)}"
+                    f"another run captures {label} ({_whom(path)}); let it end, or end it, here, in another container "
+                    "or on a machine that shares this folder, then run again"
                 )
             time.sleep(_POLL)
         yield waited

@@ -19,6 +19,11 @@ def _entries(folder: Path) -> list[os.DirEntry[str]]:
     return []
 
 
+def _is_no_folder(entry: os.DirEntry[str]) -> bool:
+    """Tell whether an entry is a file, or a pipe or device in its place, which is told when it is read."""
+    return entry.is_file() or (not entry.is_dir() and Path(entry.path).exists())
+
+
 class Handbook:
     """Paths of one handbook; everything else is a function over it.
 
@@ -38,7 +43,7 @@ class Handbook:
             (chapter.name, item.name)
             for chapter in chapters
             for item in _entries(folder / chapter.name)
-            if item.name.endswith(".py") and not item.name.startswith((".", "_")) and item.is_file()
+            if item.name.endswith(".py") and not item.name.startswith((".", "_")) and _is_no_folder(item)
         ]
         return [folder / chapter / name for chapter, name in sorted(names)]
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import re
-import stat
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,7 @@ from capture.host.host import Host
 from capture.record import record
 from capture.record.record import Record
 from capture.snippet import header
+from capture.snippet.bounded_reading import NOT_REGULAR, read_regular
 from capture.snippet.pattern import Allowance
 from capture.snippet.snippet import Snippet
 from capture.store.cache import Cache, digest
@@ -24,6 +25,7 @@ from capture.store.paths import Handbook
 from capture.store.yaml_text import host_text, load, record_text
 
 SIZE_LIMIT = 4 * 1024 * 1024  # a record is at most some 200 KB; a larger file is a mistake or an attack
+UNFORESEEN = (ValueError, OverflowError, RecursionError)  # what strange content has raised from a reader
 _TEMPORARY = re.compile(r"\.[^/]+\.tmp-\d+")
 
 
@@ -42,12 +44,19 @@ def read_snippets(book: Handbook) -> tuple[dict[str, Snippet], list[Problem]]:
                 snippets[snippet.id] = snippet
             except CaptureError as error:
                 problems[book.relative(path)] = error.located
+            except UNFORESEEN as error:
+                problems[book.relative(path)] = [unforeseen(book.relative(path), error)]
     helpers = {
         f"snippets/{snippet.id.split('/')[0]}/{name}"
         for snippet in snippets.values()
         for name in (*snippet.imports, *snippet.files)
     }
     return snippets, [item for path, items in sorted(problems.items()) if path not in helpers for item in items]
+
+
+def unforeseen(name: str, error: Exception) -> Problem:
+    """Return the problem for a file over which a reader stumbles, so that it hides nothing about the others."""
+    return Problem(name, 0, f"cannot be read ({type(error).__name__}); write it as the others are", "unreadable")
 
 
 def resolve(snippet_id: str, known: Mapping[str, Any]) -> str:
@@ -60,14 +69,13 @@ def resolve(snippet_id: str, known: Mapping[str, Any]) -> str:
 def read_bytes(path: Path, name: str, limit: int = SIZE_LIMIT) -> bytes:
     """Read a data file; raises CaptureError when it is unreadable or oversized."""
     try:
-        status = path.stat()
-        if not stat.S_ISREG(status.st_mode):
-            raise CaptureError(Problem(name, 0, "is no regular file; remove it", "unreadable"))
-        if status.st_size > limit:
-            kind = "record" if limit == SIZE_LIMIT else "such file"
-            raise CaptureError(Problem(name, 0, f"larger than {limit // 2**20} MiB; no {kind} is", "size"))
-        return path.read_bytes()
+        return read_regular(path, limit)
     except OSError as error:
+        if error.strerror == NOT_REGULAR:
+            raise CaptureError(Problem(name, 0, NOT_REGULAR, "unreadable")) from error
+        if error.errno == errno.EFBIG:
+            kind = "record" if limit == SIZE_LIMIT else "such file"
+            raise CaptureError(Problem(name, 0, f"larger than {limit // 2**20} MiB; no {kind} is", "size")) from error
         raise CaptureError(Problem(name, 0, f"cannot be read: {error.strerror}", "unreadable")) from error
 
 

@@ -19,10 +19,14 @@ from capture.record.record import Record
 _CONFLICT = re.compile(r"^(<{7}|={7}|>{7}|\|{7})( |$)", re.MULTILINE)
 _YAML_1_2_NUMBER = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?|0o[0-7]+")
 _LINE_END = re.compile(r"[\r\x85\u2028\u2029]")
-_FLOWS = frozenset(["gates", "threads", "packages", "limits", "runs", "conditions"])  # tables that stand on one line
+# Tables that stand on one line.
+_FLOWS = frozenset(["gates", "threads", "packages", "limits", "xla", "runs", "conditions"])
 PARSER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 # Resolves plain scalars as YAML 1.1 does, so that `no` reads as a bool and is refused.
 _PLAIN: Any = yaml.SafeLoader("")
+_LONGEST_SCALAR = 100  # characters; numbers of some thousand digits can be read and not written
+_SURROGATE = re.compile(r"[\ud800-\udfff]")
+_DEEPEST = 20
 _WORD = 40  # letters of a text that may come again in another record
 
 
@@ -115,7 +119,7 @@ def load(text: str, path: str, advice: str = "") -> tuple[Any, dict[str, int]]:
         line = text.count("\n", 0, marker.start()) + 1
         raise CaptureError(Problem(path, line, f"conflict marker{advice}", "conflict"))
     try:
-        events = iter(list(yaml.parse(text, Loader=PARSER)))
+        events = iter(_parsed(text, path, advice))
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         line = mark.line + 1 if mark else 0
@@ -125,6 +129,18 @@ def load(text: str, path: str, advice: str = "") -> tuple[Any, dict[str, int]]:
     except yaml.YAMLError as error:  # a control character, named without its position
         raise CaptureError(Problem(path, 0, f"not valid YAML: {str(error).splitlines()[0]}{advice}", "yaml")) from error
     return _Reader(events, path, advice).document()
+
+
+def _parsed(text: str, path: str, advice: str) -> list[Any]:
+    """Return the events of a document; raises CaptureError where it is nested so deeply that memory would not do."""
+    events, depth = [], 0
+    for event in yaml.parse(text, Loader=PARSER):
+        depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
+        if depth > 50 * _DEEPEST:
+            line = event.start_mark.line + 1 if event.start_mark else 0
+            raise CaptureError(Problem(path, line, f"nested too deeply{advice}", "yaml"))
+        events.append(event)
+    return events
 
 
 class _Reader:
@@ -161,7 +177,7 @@ class _Reader:
         """Build one node; `where` is its dotted name."""
         if isinstance(event, yaml.AliasEvent) or event.anchor is not None:
             raise self.refuse(event, "anchors and aliases are not allowed", "anchor")
-        if depth > 20:
+        if depth > _DEEPEST:
             raise self.refuse(event, "nested too deeply")
         scalar = isinstance(event, yaml.ScalarEvent)
         if event.tag is not None and not (scalar and event.tag == "!"):
@@ -192,6 +208,8 @@ class _Reader:
 
     def scalar(self, event: yaml.ScalarEvent) -> Any:
         """Resolve a plain scalar as YAML 1.1 does; quoted and block ones are text."""
+        if event.style == '"' and _SURROGATE.search(event.value):
+            raise self.refuse(event, "holds half of a character")
         if not event.implicit[0]:
             return event.value
         try:
@@ -206,5 +224,10 @@ def _plain(text: str) -> Any:
     tag: str = _PLAIN.resolve(yaml.ScalarNode, text, (True, False))
     if tag == "tag:yaml.org,2002:str":
         return text
+    if len(text) > _LONGEST_SCALAR:
+        raise ValueError("no number and no date is that long")
     # The constructor itself: `construct_object` would remember every scalar for ever.
-    return yaml.SafeLoader.yaml_constructors[tag](_PLAIN, yaml.ScalarNode(tag, text))
+    value = yaml.SafeLoader.yaml_constructors[tag](_PLAIN, yaml.ScalarNode(tag, text))
+    if type(value) is int and value.bit_length() > 64:
+        raise ValueError("no number of ours is that large")
+    return value

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from harness.checks import HOST, RECORD, clean_handbook, found
-from harness.handbooks import REPOSITORY, Handbook, record
+from harness.handbooks import CHIP, REPOSITORY, Handbook, record
 from harness.handbooks import host as make_host
 from harness.properties import rows
 from harness.repositories import Repository, repository
@@ -31,7 +31,7 @@ def add_host(label: str) -> Callable[[Handbook], object]:
 
     def work(book: Handbook) -> None:
         store.write_host(book.book, make_host(label, title=label.upper()))
-        book.keep(record("a/speed", label, stdout="slowdown 12.5x\n"))
+        book.keep(record("a/speed", label, stdout="slowdown 12.5x\n", chip=CHIP))
 
     return work
 

@@ -26,6 +26,8 @@ from capture.store import catalogue
 from capture.store.catalogue import Catalogue
 
 REPOSITORY = Path(__file__).resolve().parents[2]
+CHIP = "AMD EPYC, AVX2, 2 vCPU (virtual machine)"  # of `host()`, whatever its label
+CHIPS = {"h200": f"H200 + {CHIP}"}  # of `host("h200", "H200", "cuda")`
 CURRENT = "c" * 64  # stands for the digest of the snippet as it is
 STALE = "5" * 64
 GATES = {"cuda": False, "rocm": False, "mps": False, "xpu": False, "xla": False}
@@ -174,7 +176,7 @@ def host(label: str = "epyc", title: str = "EPYC, AVX2", kind: Kind = "cpu", **c
 def record(snippet: str, label: str = "epyc", stdout: str = "out\n", **changes: Any) -> Record:
     """Return a record; keywords change its fields, and `torch`, `gates`, `chip`… those of its environment."""
     environment: dict[str, Any] = {
-        "chip": "AMD EPYC, AVX2, 2 vCPU (virtual machine)", "os": "Debian 12, Linux 6.18, x86_64", "python": "3.11.7",
+        "chip": CHIPS.get(label, CHIP), "os": "Debian 12, Linux 6.18, x86_64", "python": "3.11.7",
         "torch": "2.13.0+cpu", "cuda_build": None, "cpu_capability": "AVX2", "driver": None, "gates": GATES,
         "threads": {"intra": 2, "inter": 2}, "packages": {},
     }  # fmt: skip

@@ -39,6 +39,14 @@ flags\t\t: fpu sse4_2 avx avx2 avx512f avx512dq avx512bw avx512vl avx_vnni avx51
 avx512_fp16 amx_tile amx_int8
 """
 
+ROSETTA_LINUX = """\
+processor\t: 0
+vendor_id\t: VirtualApple
+cpu family\t: 6
+model\t\t: 44
+model name\t: VirtualApple @ 2.50GHz
+flags\t\t: fpu sse4_2
+"""
 QEMU = """\
 processor\t: 0
 vendor_id\t: GenuineIntel
@@ -180,3 +188,20 @@ ROCM = (
 DEBIAN = 'PRETTY_NAME="Debian GNU/Linux 12 (bookworm)"\nNAME="Debian GNU/Linux"\nVERSION_ID="12"\nID=debian\n'
 ALPINE = 'NAME="Alpine Linux"\nID=alpine\nVERSION_ID=3.19.1\n'
 ARCH_LINUX = "NAME='Arch Linux'\nPRETTY_NAME='Arch Linux'\nID=arch\nBUILD_ID=rolling\n"
+
+# Answers with what tools add to them or leave out, as people report them.
+NVIDIA_INFOROM = "WARNING: infoROM is corrupted at gpu 0000:3B:00.0\n"
+NVIDIA_BANNER = (
+    "================ module gpu/12.4 loaded, see /etc/motd, 2 messages ================\n"
+    "Note, 12.4, the default toolkit\n\n"
+)
+NVIDIA_HALF = """\
+NVIDIA L4, 550.54.15, 23034 MiB, 8.9
+NVIDIA L4, [N/A], [Unknown Error], [N/A]
+[GPU is lost], [GPU is lost], [GPU is lost], [GPU is lost]
+"""
+NVIDIA_MISMATCH = "Failed to initialize NVML: Driver/library version mismatch\nNVML library version: 550.54\n"
+ROCM_HALF = (
+    '{"card0": {"Card Series": "N/A", "Card Model": "0x74a1", "VRAM Total Memory (B)": "N/A", "GFX Version": "gfx942"},'
+    ' "system": {"Driver version": "N/A"}}'
+)

@@ -228,3 +228,59 @@ def test_unified_memory_is_no_failure():
 def test_short_names_of_gpus(name, short):
     """The maker is left out of a title."""
     assert short_gpu(name) == short
+
+
+def test_warnings_are_no_answer(tool):
+    """Tools warn on standard error, in words that read like a table or open a brace; the list is what it was."""
+    warning = "printf '%s\\n' 'Tesla T4, 470.182.03, 15109 MiB' '{\"card7\": {}}' 'WARNING: {power} is low' >&2"
+    tool("nvidia-smi", f"{warning}; echo '{texts.NVIDIA_H200.strip()}'; {warning}; exit 14")
+    assert accelerators.nvidia_smi() == ((H200,), "570.86.15", None)
+    tool("rocm-smi", f"{warning}; echo '{texts.ROCM}'; {warning}")
+    found, driver, why = accelerators.rocm_smi()
+    assert ([(one.name, one.count) for one in found], driver, why) == ([("AMD Instinct MI210", 2)], "6.7.0", None)
+
+
+@pytest.mark.parametrize("banner", [texts.NVIDIA_INFOROM, texts.NVIDIA_BANNER])
+def test_banners_are_no_devices(banner):
+    """Lines of a login or of a wrapper around a list are skipped, also where commas part them."""
+    text = f"{banner}{texts.NVIDIA_H200}{banner}"
+    assert accelerators.parse_nvidia_smi(text) == ((H200,), "570.86.15", None)
+    around = accelerators.parse_rocm_smi(f"{{note}} {banner}{texts.ROCM}{banner} {{}}")
+    assert around == accelerators.parse_rocm_smi(texts.ROCM)
+
+
+def test_half_answers():
+    """What a tool cannot tell of one device is null; a device that is lost is none, and the others stay."""
+    found, driver, why = accelerators.parse_nvidia_smi(texts.NVIDIA_HALF)
+    assert found == (
+        Accelerator("cuda", "NVIDIA L4", 23034, "8.9", 1),
+        Accelerator("cuda", "NVIDIA L4", None, None, 1),
+    )
+    assert (driver, why) == ("550.54.15", None)
+    found, driver, why = accelerators.parse_rocm_smi(texts.ROCM_HALF)
+    assert (found, driver, why) == ((Accelerator("rocm", "0x74a1", None, "gfx942", 1),), None, None)
+
+
+@pytest.mark.parametrize("stream", ["", " >&2"])
+def test_failures_are_told_from_either_stream(tool, stream):
+    """A tool that lists nothing and fails gives its reason, wherever it prints it, and no device."""
+    for text, why in (
+        (texts.NVIDIA_MISMATCH, "driver/library version mismatch"),
+        ("Failed to initialize NVML: Unknown Error\n", "it cannot initialize the driver's library NVML"),
+    ):
+        tool("nvidia-smi", f"echo '{text.strip()}'{stream}; exit 18")
+        assert accelerators.nvidia_smi() == ((), None, why)
+
+
+def test_unknown_field_on_standard_error(tool):
+    """It is asked again without the field, as where the answer stands in the list."""
+    refusal = 'case "$1" in *compute_cap*) echo "compute_cap is not a valid field to query." >&2; exit 2;; esac'
+    tool("nvidia-smi", f"{refusal}\necho '{texts.NVIDIA_OLD_DRIVER.strip()}'")
+    assert accelerators.nvidia_smi()[:2] == ((Accelerator("cuda", "Tesla T4", 15109, None, 1),), "470.182.03")
+
+
+def test_long_answers_are_cut(tool):
+    """A driver or a name of some megabytes, as a broken tool gives it, is not kept."""
+    tool("nvidia-smi", f"echo 'NVIDIA {'X' * 5000}, {'1.2' * 90000}, 15109 MiB, 7.5'; echo '{'Y' * 9000}, 1.2, 8 MiB'")
+    found, driver, _ = accelerators.nvidia_smi()
+    assert ([len(one.name) for one in found], driver) == ([100], "1.2")

@@ -22,7 +22,7 @@ from capture.errors import CaptureError
 from capture.exchange import json_schemas
 from capture.host import environment, host
 from capture.host.host import Accelerator
-from capture.host.probe import accelerators, cpu, facts, system
+from capture.host.probe import accelerators, cpu, emulation, facts, system
 from capture.host.probe.torch_probe import GATES, TorchFacts
 
 H200 = Accelerator("cuda", "NVIDIA H200", 143156, "9.0", 1)
@@ -47,6 +47,8 @@ def machine(monkeypatch):
     def use(text: str = texts.AMD_VM, arch: str = "x86_64", virtual: str | None = "kvm") -> None:
         monkeypatch.setattr(platform, "machine", lambda: arch)
         monkeypatch.setattr(facts, "read_cpu", lambda: cpu.parse_cpuinfo(text, arch))
+        monkeypatch.setattr(emulation, "read_cpu", lambda: cpu.parse_cpuinfo(text, arch))
+        monkeypatch.setattr(emulation, "system_text", lambda: text)
         monkeypatch.setattr(system, "read_virtualization", lambda: (virtual, "clock" if virtual else "none detected"))
 
     return use
@@ -223,3 +225,69 @@ def test_an_unreadable_machine_has_only_reasons(machine):
     rows = facts.diagnose(report, torch())
     assert {row[0] for row in rows} >= {"cpu.model", "cpu.isa", "cpu.count"}
     assert all(all(row) for row in rows)
+
+
+@pytest.mark.parametrize(
+    ("text", "arch", "machine_of_python", "beneath", "chip"),
+    [
+        (texts.AMD_VM, "x86_64", "aarch64", "AMD EPYC, x86_64", "arm64 CPU"),
+        (texts.NEOVERSE_N1, "aarch64", "x86_64", "Neoverse-N1, arm64", "x86_64 CPU"),
+        (texts.AMD_VM, "x86_64", "riscv64", "AMD EPYC, x86_64", "riscv64 CPU"),
+        # The tool itself is emulated as well: the system's text gives the machine beneath away.
+        (texts.AMD_VM, "aarch64", "aarch64", "AMD EPYC, x86_64", "arm64 CPU"),
+        (texts.ROSETTA_LINUX, "x86_64", "x86_64", "VirtualApple @ 2.50GHz, arm64", "x86_64 CPU"),
+    ],
+)
+def test_an_emulated_interpreter(
+    machine, monkeypatch, text: str, arch: str, machine_of_python: str, beneath: str, chip: str
+) -> None:
+    """The badge shows what the interpreter sees, the machine beneath is told, and nothing of it passes for a fact."""
+    machine(text, arch, virtual=None)
+    monkeypatch.setattr(os, "cpu_count", lambda: 4)
+    answers = torch(machine=machine_of_python)
+    item = facts.probe_host("arm-emulated", answers).host
+    assert (item.emulated_on, item.title) == (beneath, f"{chip}, emulated")
+    assert host.chip(item) == f"{chip}, 4 CPUs (emulated on {beneath})"
+    assert all(why == emulation.EMULATED for name, why in item.reasons.items() if name.startswith("cpu."))
+    assert facts.environment(item, answers, ()).os.endswith(f", {item.arch}")
+    assert facts.processor_differences(item) == ()
+    assert host.same_machine(item, item)
+    native = facts.probe_host("native", torch(machine=arch)).host
+    if native.emulated_on is None:
+        assert not host.same_machine(native, item)
+        assert f"emulated_on: None -> {beneath}" in host.differences(native, item)
+
+
+@pytest.mark.parametrize("python", ["AMD64", "i686", "x86_64", None])
+def test_one_family_is_not_emulated(machine, python: str | None) -> None:
+    """A 32-bit interpreter runs on its own processor, and so does one that nobody asked."""
+    machine()
+    assert facts.probe_host("epyc", torch(machine=python)).host.emulated_on is None
+
+
+def test_another_machine_beneath_is_told_apart(machine) -> None:
+    """Emulated twice, on two machines: two hosts."""
+    machine()
+    answers = torch(machine="arm64")
+    known = facts.probe_host("arm-emulated", answers).host
+    machine(texts.SAPPHIRE_RAPIDS)
+    assert not host.same_machine(known, facts.probe_host("arm-emulated", answers).host)
+    assert facts.processor_differences(known)[0].startswith("emulated_on: AMD EPYC, x86_64 -> Intel")
+
+
+def test_hosts_written_before_stay_the_machines_they_were() -> None:
+    """A host that is not emulated has the fingerprint and the file that it always had."""
+    item = facts.probe_host("here", torch()).host
+    assert "emulated_on" not in plain_data.encode(item)
+    assert host.fingerprint(item) == host.fingerprint(dataclasses.replace(item, emulated_on=None))
+
+
+def test_what_pjrt_drives_is_recorded(machine, monkeypatch) -> None:
+    """Where torch_xla works: its version, device and number of devices, and the variables that decide them."""
+    machine()
+    for name, value in (("CPU_NUM_DEVICES", "4"), ("PJRT_DEVICE", "CPU"), ("XLA_FLAGS", ""), ("TPU_WORKER_ID", "3")):
+        monkeypatch.setenv(name, value)
+    item = facts.probe_host("here", torch()).host
+    answers = torch(xla={"torch_xla": "2.9.0", "device": "CPU", "devices": "4"})
+    assert facts.environment(item, answers, ()).xla == {**answers.xla, "CPU_NUM_DEVICES": "4", "PJRT_DEVICE": "CPU"}
+    assert facts.environment(item, torch(), ()).xla == {}

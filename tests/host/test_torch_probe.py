@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import platform
 import stat
 import subprocess
 import sys
@@ -373,3 +374,38 @@ def test_a_real_torch():
     assert all(len(facts.upstream[name] or "") == 64 for name in names[:3])
     assert facts.upstream[names[3]] is None
     assert facts.errors.keys() <= {"gates.compile", "gates.two_cpus"}
+
+
+def test_the_interpreters_own_architecture(interpreter):
+    """The script reports what its interpreter sees, which is not what the tool sees under an emulator."""
+    assert probe_torch(interpreter(), TorchRequest()).machine == platform.machine()
+    assert parse(report(machine="riscv64")).machine == "riscv64"
+    assert parse(report()).machine is None  # of an older script
+
+
+XLA_RUNTIME = "import os\ndef global_runtime_device_count(): return int(os.environ.get('CPU_NUM_DEVICES', 1))"
+XLA_MODEL = "def xla_device(): return 'xla:0'\ndef xla_device_hw(device): return 'CPU'"
+
+
+def test_what_pjrt_drives(interpreter, tmp_path, monkeypatch):
+    """Version, device and number of devices are told, and the variables that decide them reach torch_xla."""
+    monkeypatch.setenv("CPU_NUM_DEVICES", "3")
+    python = interpreter(torch_xla="__version__ = '2.9.0'")
+    folder = tmp_path / "sam" / "library" / "torch_xla"
+    (folder / "runtime.py").write_text(XLA_RUNTIME)
+    (folder / "core").mkdir()
+    (folder / "core" / "xla_model.py").write_text(XLA_MODEL)
+    told = probe_torch(python, TorchRequest())
+    assert (told.gates["xla"], told.xla) == (True, {"torch_xla": "2.9.0", "device": "CPU", "devices": "3"})
+    assert probe_torch(python, TorchRequest()).accelerators == told.accelerators  # PJRT's CPU accelerates nothing
+    (folder / "runtime.py").write_text("raise RuntimeError('no PJRT')")
+    told = probe_torch(python, TorchRequest())
+    assert (told.xla, told.errors["xla"]) == ({}, "RuntimeError: no PJRT")
+
+
+def test_long_properties_are_cut(interpreter):
+    """A driver or a device whose name has no end costs its end only."""
+    fake = FAKE_TORCH.replace('"NVIDIA H200"', '"H" * 3_000_000').replace('"AVX512"', '"A" * 3_000_000')
+    told = probe_torch(interpreter(fake), TorchRequest())
+    assert [len(one.name) for one in told.accelerators] == [100, 9]
+    assert len(told.cpu_capability) == 200

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 from harness.checks import TOKEN, edit
+from harness.handbooks import CHIP, CHIPS, record
 from harness.handbooks import host as make_host
-from harness.handbooks import record
 from harness.properties import rows
 from harness.revisions import HOME, OTHER, PLAIN, TIMING, between, compared, damaged, kinds, only, states
 
@@ -133,7 +133,11 @@ def test_a_host_that_cannot_be_read_loses_no_record(tmp_path: Path) -> None:
 def test_a_new_host_is_introduced(tmp_path: Path) -> None:
     """With its title and chip; its records name it as their cause."""
     new = {"hosts": [make_host(), make_host("h200", "NVIDIA H200", "cuda")]}
-    found = between(tmp_path, {}, {**new, "records": [record("a/one", stdout="a 1\n"), record("a/one", "h200")]})
+    found = between(
+        tmp_path,
+        {},
+        {**new, "records": [record("a/one", stdout="a 1\n"), record("a/one", "h200", chip=f"NVIDIA {CHIPS['h200']}")]},
+    )
     assert found.hosts[0].words == (
         "new: NVIDIA H200 (NVIDIA H200 + AMD EPYC, AVX2, 2 vCPU (virtual machine)), 1 record",
     )
@@ -145,8 +149,9 @@ def test_a_host_whose_machine_changed(tmp_path: Path) -> None:
     snippets = {"a/one": PLAIN, "a/speed": TIMING}
 
     def of(model: str, number: str, torch: str) -> dict[str, Any]:
-        records = [record("a/one", stdout=f"a {number}\n", torch=torch),
-                   record("a/speed", stdout=f"slowdown {number}x\n", torch=torch)]  # fmt: skip
+        changes = {"torch": torch, "chip": CHIP.replace("AMD EPYC", model)}
+        records = [record("a/one", stdout=f"a {number}\n", **changes),
+                   record("a/speed", stdout=f"slowdown {number}x\n", **changes)]  # fmt: skip
         return {"snippets": snippets, "hosts": [make_host(model=model)], "records": records}
 
     found = between(tmp_path, of("EPYC A", "3.45", "2.13.0"), of("EPYC B", "4.36", "2.13.0"))
@@ -184,8 +189,44 @@ def test_records_of_local_are_never_shown(tmp_path: Path) -> None:
     assert (found.records, found.hosts, found.failing) == ((), (), ())
 
 
-def test_facts_of_a_host_that_do_not_identify_it_change_nothing(tmp_path: Path) -> None:
-    """A title or a memory limit makes no other machine of it."""
+def test_facts_of_a_host_that_do_not_identify_it_change_no_record(tmp_path: Path) -> None:
+    """A title or a memory limit makes no other machine of it; each changed field is told."""
     renamed = identified(replace(make_host(), title="Another title", memory_gib=12))
     found = between(tmp_path, {}, {"hosts": [renamed]})
-    assert (found.records, found.hosts) == ((), ())
+    assert found.records == ()
+    assert [item.words for item in found.hosts] == [("title: EPYC, AVX2 -> Another title", "memory_gib: 24 -> 12")]
+
+
+HOST_EDITS = {
+    "title": ({"title": "NVIDIA B300"}, "title: EPYC, AVX2 -> NVIDIA B300", ""),
+    "memory": ({"memory_gib": 1024}, "memory_gib: 24 -> 1024", "memory_gib: 24 -> 1024"),
+    "kind": ({"kind": "cuda"}, "kind: cpu -> cuda", "kind: cpu -> cuda"),
+    "reason": ({"reasons": {"cpu.part": "none"}}, "reasons.cpu.part: only ARM has it -> none", "reasons.cpu.part"),
+    "more reasons": (
+        {"reasons": {"cpu.part": "only ARM has it", "accelerators": "lost"}},
+        "reasons.accelerators: None -> lost", "lost",
+    ),
+    "chip": ({"arch": "arm64"}, "another machine (arch: x86_64 -> arm64): its timings", "arch: x86_64 -> arm64"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("field", HOST_EDITS)
+def test_every_changed_field_of_a_host_is_told(tmp_path: Path, field: str) -> None:
+    """store-host-edited: facts that change though nothing was captured must not be merged; a title is only read."""
+    changes, says, fails = HOST_EDITS[field]
+    edited = identified(replace(make_host(), **changes))
+    found = between(tmp_path, {}, {"hosts": [edited]})
+    (item,) = found.hosts
+    assert any(words.startswith(says) for words in item.words)
+    assert found.edited_hosts == (field != "chip")
+    path = "docs/captures/epyc/host.yaml: changed though nothing was captured there"
+    about_host = [words for words in found.failing if words.startswith(path)]
+    assert [fails in words for words in about_host] == ([True] if fails else [])
+
+
+def test_facts_that_a_capture_brings_are_its_own(tmp_path: Path) -> None:
+    """Written by the tool with new records they are shown, and hinder nothing."""
+    more = identified(replace(make_host(), memory_gib=48))
+    found = between(tmp_path, {}, {"hosts": [more], "records": [record("a/one", captured="2026-11-30")]})
+    assert [item.words for item in found.hosts] == [("memory_gib: 24 -> 48",)]
+    assert [item.failing for item in found.hosts] == [""]

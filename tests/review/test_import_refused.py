@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from capture import store
 from capture.errors import CaptureError
 from capture.exchange import bundle
+from capture.host.host import chip
 from capture.record import privacy
 from capture.record.record import sealed
 from capture.review import bundle_import
@@ -92,7 +93,7 @@ def test_another_machine_under_the_same_label(project: Project) -> None:
     """Results of two machines are never mixed: the differing fact is named, and what to do."""
     keep(project, made(project))
     other = host(LABEL, "H200", "cuda", isa="AVX512")
-    done = take(project, data=packed(made(project, stdout="in\n"), facts=other))
+    done = take(project, data=packed(made(project, stdout="in\n", chip=chip(other)), facts=other))
     assert (done.code, done.untouched) == (2, True)
     assert 'label "h200" names another machine here (cpu.isa: AVX2 -> AVX512)' in done.err
     assert "capture host init NEW-LABEL" in done.err
@@ -101,7 +102,7 @@ def test_another_machine_under_the_same_label(project: Project) -> None:
 def test_two_machines_in_two_bundles(project: Project, tmp_path: Path) -> None:
     """Before the first is stored the second is looked at."""
     for name, facts in (("a", HOST), ("b", host(LABEL, "H200", "cuda", isa="AVX512"))):
-        (tmp_path / name).write_bytes(packed(made(project), facts=facts))
+        (tmp_path / name).write_bytes(packed(made(project, chip=chip(facts)), facts=facts))
     done = project.capture("import", str(tmp_path / "a"), str(tmp_path / "b"))
     assert (done.code, done.untouched) == (2, True)
     assert 'b: label "h200" names another machine' in done.err

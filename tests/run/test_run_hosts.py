@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import os
+import platform
 import re
 import shutil
 import sys
@@ -331,3 +332,39 @@ def test_interpreter_of_the_tool_is_the_default(project: Project) -> None:
     assert project.capture("run").code == 0
     assert project.record("demo/plain").stdout == f"{sys.version_info[:2]}\n"
     assert bare_python() != sys.executable
+
+
+def test_emulated_interpreter(tmp_path: Path) -> None:
+    """Its own architecture is on the badge, timings are refused with the reason, and a native host is another one."""
+    foreign = "aarch64" if platform.machine().lower() in ("x86_64", "amd64") else "x86_64"
+    code = f"import platform\nplatform.machine = lambda: {foreign!r}\n"
+    project = Project(tmp_path / "book", bare_interpreter(tmp_path / "foreign", {"sitecustomize.py": code}))
+    project.snippet("demo/plain", 'print("plain")')
+    project.snippet("demo/fast", 'print("ratio 2.0")', timing=True)
+    for _ in range(2):  # the second run knows the machine again
+        result = project.run("--host", "emulated")
+        assert result.code == 0
+        assert re.search(r"no timing is taken on a processor that is emulated \(on .+\); .*: demo/fast", result.out)
+    chip = project.record("demo/plain", "emulated").environment.chip
+    assert chip.startswith("arm64 CPU" if foreign == "aarch64" else "x86_64 CPU")
+    assert "(emulated on " in chip
+    assert project.records("emulated") == ["demo/plain"]
+    assert project.capture("check").code == 0
+    native = project.run("--host", "emulated", "--force", "--python", bare_python())
+    assert native.code == 2
+    assert 'label "emulated" names another machine (arch: ' in native.err
+
+
+@pytest.mark.parametrize("command", [("run", "--host"), ("host", "init")])
+@pytest.mark.parametrize("code", ["raise ImportError('undefined symbol: cudaGetDevice')", "import nothing_of_the_kind"])
+def test_broken_torch_makes_no_host(project: Project, tmp_path: Path, code: str, command: tuple[str, ...]) -> None:
+    """Under a label, new or known, no facts are written while a torch that is there cannot say what it computes on."""
+    broken = fake_torch(tmp_path / "env", code)
+    for label in ("new-desk", "desk-cpu"):
+        result = project.capture(*command, label, "--python", broken)
+        assert (result.code, result.changed, result.removed) == (2, (), ())
+        assert "docs/captures/new-desk/host.yaml" not in result.added
+        assert "torch fails to import" in result.err and code.split()[-1].strip("')") in result.err
+        if label == "new-desk":
+            assert result.untouched
+            assert project.run("demo/plain", "--host", "desk-cpu").code == 0

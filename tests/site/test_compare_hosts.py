@@ -112,9 +112,10 @@ def test_figures_carry_their_ratio(browser):
 def test_each_side_says_what_it_was_got_on(browser):
     """Both badges stand above, and no id or button of the panel comes twice."""
     box = opened(browser, "speed")
-    for column, name in zip(box.find_elements("css selector", ".capture__column"), ("EPYC", "H200"), strict=True):
+    sides = (("EPYC", "AMD EPYC"), ("H200", "H200 + AMD EPYC"))
+    for column, (name, chip) in zip(box.find_elements("css selector", ".capture__column"), sides, strict=True):
         assert column.find_element("css selector", ".capture__side").text == name
-        assert "captured on AMD EPYC" in column.find_element("css selector", ".capture__badge").text
+        assert f"captured on {chip}" in column.find_element("css selector", ".capture__badge").text
         assert column.find_elements("css selector", "button, a") == []
     doubled = browser.execute_script(
         "const ids = [...document.querySelectorAll('[id]')].map(e => e.id); return ids.length - new Set(ids).size"

@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from harness.handbooks import GATES, STALE, host, make_handbook, record, script
+from harness.handbooks import CHIP, GATES, STALE, host, make_handbook, record, script
 
 SPEED = script('print("ratio 7.3x")\n', title="Speed", values={"ratio": r"ratio ([\d.]+)x"})
 CARD = "```capture\nx/speed\n```\n"
@@ -14,7 +14,7 @@ def book(tmp_path):
     hosts = [host("epyc", "EPYC"), host("h200", "H200", "cuda"), host("local", "Mine")]
     records = [
         record("x/speed", "epyc", "ratio 7.3x\n"),
-        record("x/speed", "h200", "ratio 0.4x\n", gates=GATES | {"cuda": True}),
+        record("x/speed", "h200", "ratio 0.4x\n", gates=GATES | {"cuda": True}, chip=CHIP),
         record("x/speed", "local", "ratio 5x\n"),
     ]
     return make_handbook(

@@ -8,6 +8,7 @@ killed with its process group: it hangs where a driver is wedged. UUID, serial a
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import re
@@ -27,6 +28,10 @@ NVIDIA_VERSION = Path("/proc/driver/nvidia/version")
 AMD_VERSION = Path("/sys/module/amdgpu/version")
 UNTOLD = "neither torch nor the vendor's tool tells"
 WSL_SMI = "/usr/lib/wsl/lib/nvidia-smi"
+UNKNOWN_FIELD = "it does not know a field that was asked for"
+_BRACES = 50  # places where a table may begin that are tried
+_NOT_TOLD = re.compile(r"\[.*\]|N/A|Not (Supported|Available)|ERR!|Unknown Error|None", re.IGNORECASE)
+_TABLE_LINE = re.compile(r"(?:[0-9]{1,4}(?:\.[0-9]{1,4}){1,5}|\[[^,]*\]|N/A),(?:[0-9]{1,9} MiB|\[[^,]*\]|N/A)")
 ROCM_QUERY = ("--showproductname", "--showmeminfo", "vram", "--showdriverversion", "--json")
 
 
@@ -46,16 +51,18 @@ def parse_nvidia_smi(text: str) -> tuple[tuple[Accelerator, ...], str | None, st
     """Read `--query-gpu=name,driver_version,memory.total,compute_cap --format=csv,noheader`.
 
     Returns equal devices counted, the driver version, and why there are none. `compute_cap` may be missing:
-    drivers before 510 do not know it. `[N/A]` and the like, as on a MIG slice, are null.
+    drivers before 510 do not know it. `[N/A]` and the like, as on a MIG slice, are null; other lines are banners.
     """
     devices: list[Accelerator] = []
     driver = None
     for line in text.splitlines():
         cells = [cell.strip() for cell in line.split(",")]
-        name = clean(cells[0]) if len(cells) >= 3 else None
-        if name is None or not re.fullmatch(r"[0-9]+(\.[0-9]+)+", cells[1]):
+        if len(cells) not in (3, 4) or not _TABLE_LINE.fullmatch(f"{cells[1]},{cells[2]}"):
             continue
-        driver = cells[1]
+        name = told(cells[0])
+        if name is None:
+            continue
+        driver = told(cells[1]) or driver
         memory = re.fullmatch(r"([0-9]{1,9}) MiB", cells[2])
         capability = cells[3] if len(cells) > 3 and re.fullmatch(r"[0-9]{1,2}\.[0-9]", cells[3]) else None
         devices.append(Accelerator("cuda", name, int(memory[1]) if memory else None, capability, 1))
@@ -67,9 +74,11 @@ def _smi_problem(text: str) -> str:
     lower = text.lower()
     for sign, words in (
         ("no devices were found", "no devices were found"),
+        ("no device was found", "no devices were found"),
         ("version mismatch", "driver/library version mismatch"),
         ("couldn't communicate with the nvidia driver", "it cannot communicate with the NVIDIA driver"),
-        ("not a valid field", "it does not know a field that was asked for"),
+        ("failed to initialize nvml", "it cannot initialize the driver's library NVML"),
+        ("not a valid field", UNKNOWN_FIELD),
         ("insufficient permissions", "insufficient permissions"),
         ("no permission", "insufficient permissions"),
         ("unable to determine the device handle", "a GPU does not answer"),
@@ -82,12 +91,8 @@ def _smi_problem(text: str) -> str:
 
 def parse_rocm_smi(text: str) -> tuple[tuple[Accelerator, ...], str | None, str | None]:
     """Read `rocm-smi` with `ROCM_QUERY`; returns what parse_nvidia_smi returns."""
-    start = text.find("{")
-    try:
-        data = json.loads(text[start:]) if start >= 0 else None
-    except (ValueError, RecursionError):
-        data = None
-    if not isinstance(data, dict):
+    data = _json_table(text)
+    if data is None:
         return (), None, "it printed nothing that can be read" if text.strip() else "it printed nothing"
     devices = []
     for key, card in data.items():
@@ -97,12 +102,35 @@ def parse_rocm_smi(text: str) -> tuple[tuple[Accelerator, ...], str | None, str 
         gfx = facts.get("gfx version", "")
         total = re.fullmatch(r"[0-9]{1,15}", facts.get("vram total memory (b)", ""))
         memory = int(total[0]) >> 20 if total else None
-        name = clean(facts.get("card series")) or clean(facts.get("card model")) or "AMD GPU"
+        name = told(facts.get("card series")) or told(facts.get("card model")) or "AMD GPU"
         capability = gfx if re.fullmatch(r"gfx[0-9a-f]+", gfx) else None
         devices.append(Accelerator("rocm", name, memory, capability, 1))
     system = data.get("system")
-    driver = clean(str(system.get("Driver version", ""))) if isinstance(system, dict) else None
+    driver = told(str(system.get("Driver version", ""))) if isinstance(system, dict) else None
     return _grouped(devices), driver, None if devices else "no devices were found"
+
+
+def _json_table(text: str) -> dict[str, object] | None:
+    """Return the JSON object that a tool printed, whatever banners stand before and behind it, or None.
+
+    One that lists a card counts before any other; braces of banners are tried in vain.
+    """
+    found: list[dict[str, object]] = []
+    reader, start = json.JSONDecoder(), text.find("{")
+    for _ in range(_BRACES):
+        if start < 0:
+            break
+        end = start + 1
+        with contextlib.suppress(ValueError, RecursionError):
+            data, end = reader.raw_decode(text, start)
+            found.append(data)
+        start = text.find("{", end)
+    return next((data for data in found if any(name.startswith("card") for name in data)), found[0] if found else None)
+
+
+def told(text: str | None) -> str | None:
+    """Return what a tool says in one cell, as `clean` does; `[N/A]`, `[Unknown Error]` and their like are null."""
+    return None if _NOT_TOLD.fullmatch((text or "").strip()) else clean(text)
 
 
 def _grouped(devices: Sequence[Accelerator]) -> tuple[Accelerator, ...]:
@@ -156,10 +184,8 @@ def nvidia_smi() -> tuple[tuple[Accelerator, ...], str | None, str | None]:
     for fields in (SMI_FIELDS, SMI_FIELDS[:-1]):
         query = (f"--query-gpu={','.join(fields)}", "--format=csv,noheader")
         text, problem = run_tool("nvidia-smi", query, instead=WSL_SMI)
-        if problem or not text:
-            return (), None, problem
-        answer = parse_nvidia_smi(text)
-        if answer[0] or "not a valid field" not in text:
+        answer = parse_nvidia_smi(text) if text and not problem else ((), None, problem)
+        if answer[2] != UNKNOWN_FIELD:
             break
     return answer
 
@@ -171,7 +197,11 @@ def rocm_smi() -> tuple[tuple[Accelerator, ...], str | None, str | None]:
 
 
 def run_tool(name: str, arguments: Sequence[str], instead: str = "") -> tuple[str, str | None]:
-    """Return what a tool on PATH printed and why it could not; both empty where there is no such tool."""
+    """Return what a tool on PATH printed and why it could not; both empty where there is no such tool.
+
+    Its standard output alone is returned, a line end where it is blank. Warnings on standard error are left out: they
+    give the reason only where a tool printed nothing and failed.
+    """
     path = shutil.which(name) or (instead if Path(instead).is_file() else None)
     if path is None:
         return "", None
@@ -184,7 +214,9 @@ def run_tool(name: str, arguments: Sequence[str], instead: str = "") -> tuple[st
         return "", f"timed out after {TOOL_TIMEOUT:g} s"
     if outcome.ended == "output":
         return "", "printed without end"
-    return (outcome.stdout + "\n" + outcome.stderr), None
+    if outcome.exit_code and not outcome.stdout.strip():
+        return "", _smi_problem(outcome.stderr)
+    return outcome.stdout or "\n", None
 
 
 def memory_reasons(accelerators: tuple[Accelerator, ...]) -> dict[str, str]:

@@ -40,6 +40,7 @@ __all__ = [
 
 READ_LIMIT = 32 << 20  # bytes; /proc/cpuinfo has about 1.5 KB a CPU
 SYSCTL_TIMEOUT = 5.0  # seconds
+SYSCTL_NAMES = ("hw", "machdep.cpu", "kern.hv_vmm_present", "sysctl.proc_translated")  # the last is 1 under Rosetta
 ARM_FEATURES = {"FEAT_BF16": "bf16", "FEAT_DotProd": "dotprod", "FEAT_I8MM": "i8mm", "AdvSIMD": "advsimd"}
 # PF_* numbers of IsProcessorFeaturePresent (winnt.h).
 WINDOWS_FEATURES = {
@@ -176,7 +177,7 @@ def sysctl() -> str:
     """Return the `hw` and `machdep.cpu` trees of sysctl, which name neither host nor user."""
     try:
         command = shutil.which("sysctl") or "/usr/sbin/sysctl"
-        return bounded([command, "hw", "machdep.cpu", "kern.hv_vmm_present"], timeout=SYSCTL_TIMEOUT).stdout
+        return bounded([command, *SYSCTL_NAMES], timeout=SYSCTL_TIMEOUT).stdout
     except OSError:
         return ""
 

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import dataclasses
+import os
 import platform
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import get_args
 
+from capture.host import child_environment
 from capture.host import host as hosts
 from capture.host.environment import Environment
 from capture.host.host import Accelerator, Cpu, Host, Kind
 from capture.host.probe import cpu_names, missing_facts, system
 from capture.host.probe.accelerators import read_accelerators
 from capture.host.probe.cpu import read_cpu
+from capture.host.probe.emulation import emulated_processor, machine_beneath
 from capture.host.probe.torch_probe import GATES, TorchFacts
 
 
@@ -32,11 +35,12 @@ def probe_host(label: str, torch: TorchFacts) -> HostReport:
     Raises CaptureError for a label that is not allowed. What cannot be read is null with a reason.
     """
     hosts.check_label(label)
-    cpu = read_cpu()
+    beneath = machine_beneath(torch.machine)
+    cpu = read_cpu() if beneath is None else emulated_processor(os.cpu_count())
     found = read_accelerators(torch.accelerators, torch.gates)
     virtual, virtual_source = system.read_virtualization()
     memory = system.gibibytes(system.read_memory())
-    arch = cpu_names.architecture(platform.machine())
+    arch = cpu_names.architecture(torch.machine or platform.machine())
     reasons = {**cpu.reasons, **found.reasons}
     sources = {"arch": "platform.machine()", **cpu.sources, **found.sources, "kind": "gates and accelerators"}
     if virtual is None:
@@ -48,11 +52,14 @@ def probe_host(label: str, torch: TorchFacts) -> HostReport:
     else:
         sources["memory_gib"] = "psutil.virtual_memory()"
     accelerators = _named_by_chip(found.accelerators, cpu.cpu)
+    own_kind = kind(accelerators, torch.gates)
+    if not accelerators and own_kind != "cpu":
+        reasons.setdefault("accelerators", f"the gate {own_kind} holds, and neither torch nor a tool names the device")
     host = Host(
         schema=hosts.SCHEMA,
         label=label,
-        title=title(cpu.cpu, arch, accelerators),
-        kind=kind(accelerators, torch.gates),
+        title=title(cpu.cpu, arch, accelerators) + (", emulated" if beneath else ""),
+        kind=own_kind,
         arch=arch,
         cpu=cpu.cpu,
         accelerators=accelerators,
@@ -60,6 +67,7 @@ def probe_host(label: str, torch: TorchFacts) -> HostReport:
         virtualization=virtual,
         reasons=reasons,
         fingerprint="",
+        emulated_on=beneath,
     )
     return HostReport(hosts.identified(host), sources)
 
@@ -105,7 +113,7 @@ def environment(host: Host, facts: TorchFacts, packages: Iterable[str]) -> Envir
     versions = {name: known.get(canonical(name)) for name in sorted(declared) if canonical(name) != "torch"}
     return Environment(
         chip=hosts.chip(host),
-        os=system.read_os(),
+        os=system.read_os(facts.machine),
         python=facts.python,
         torch=facts.torch,
         cuda_build=facts.cuda_build,
@@ -115,6 +123,7 @@ def environment(host: Host, facts: TorchFacts, packages: Iterable[str]) -> Envir
         threads=dict(facts.threads),
         packages={name: version for name, version in versions.items() if version is not None},
         limits=system.read_limits(),
+        xla={**facts.xla, **child_environment.xla_settings(os.environ)} if facts.xla else {},
     )
 
 
@@ -129,7 +138,13 @@ def same_processor(known: Host) -> bool:
 
 
 def processor_differences(known: Host) -> tuple[str, ...]:
-    """Name what differs between a stored host's processor and this machine's, as `cpu.isa: AVX -> AVX2`."""
+    """Name what differs between a stored host's processor and this machine's, as `cpu.isa: AVX -> AVX2`.
+
+    Of a processor that was emulated only the one beneath is compared.
+    """
+    if known.emulated_on is not None:
+        beneath = machine_beneath(known.arch)
+        return hosts.differences(known, dataclasses.replace(known, emulated_on=beneath))
     here = dataclasses.replace(
         known,
         arch=cpu_names.architecture(platform.machine()),

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from capture.errors import plural
-from capture.host.probe.accelerators import WSL_SMI, run_tool
+from capture.host.probe.accelerators import UNKNOWN_FIELD, WSL_SMI, run_tool
 
 DEVICES = ("/dev/nvidiactl", "/dev/dxg")  # the second is WSL's; without either nvidia-smi is not started
 USED_LIMIT = 10  # percent that a GPU may be used before anything of ours runs on it
@@ -167,7 +167,7 @@ class Gpus:
             gpus = () if problem else parse_gpus(text)
             if gpus:
                 return GpuReading(gpus, self.processes())
-            if problem or "not a valid field" not in text:
+            if "not a valid field" not in text and problem != UNKNOWN_FIELD:
                 break
             self.queries.pop(0)
         self.asked = False

@@ -55,9 +55,12 @@ def os_line(distribution: str | None, system: str, release: str, machine: str) -
     return ", ".join(filter(None, [distribution, kernel, cpu_names.architecture(machine)]))
 
 
-def read_os() -> str:
-    """Return this system's line; macOS and Windows stand for themselves, without a kernel."""
-    machine = platform.machine()
+def read_os(machine: str | None = None) -> str:
+    """Return this system's line; macOS and Windows stand for themselves, without a kernel.
+
+    `machine` is the architecture that an interpreter sees where it was asked, by default that of this one.
+    """
+    machine = machine or platform.machine()
     if sys.platform == "darwin":
         return os_line(None, "macOS", platform.mac_ver()[0], machine)
     if sys.platform == "win32":

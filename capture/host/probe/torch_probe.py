@@ -10,7 +10,7 @@ import shutil
 import signal
 import tempfile
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -58,6 +58,8 @@ class TorchFacts:
     upstream: Mapping[str, str | None]
     accelerators: tuple[Accelerator, ...]
     errors: Mapping[str, str]
+    machine: str | None = None
+    xla: Mapping[str, str] = field(default_factory=dict, metadata=plain_data.about("what torch_xla drives", True))
 
 
 def _last_report(text: str) -> dict[str, Any] | None:

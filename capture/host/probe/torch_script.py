@@ -26,6 +26,7 @@ def unanswered(request: dict[str, Any], gates: Iterable[str]) -> dict[str, Any]:
     return {
         "pending": None,
         "python": platform.python_version(),
+        "machine": platform.machine(),
         "torch": None,
         "torch_error": None,
         "cuda_build": None,
@@ -38,6 +39,7 @@ def unanswered(request: dict[str, Any], gates: Iterable[str]) -> dict[str, Any]:
         "packages": dict.fromkeys(request.get("packages", [])),
         "upstream": dict.fromkeys(request.get("upstream", [])),
         "accelerators": [],
+        "xla": {},
     }
 
 
@@ -92,6 +94,8 @@ def ask_devices(torch: Any, questions: Any, report: dict[str, Any], attempt: Cal
     for name, devices in questions.devices(torch).items():
         if gates[name]:
             report["accelerators"] += attempt(f"accelerators.{name}", devices, [])
+    if gates["xla"]:
+        report["xla"] = attempt("xla", questions.xla_runtime, {})
     if gates["xpu"]:
         report["driver"] = attempt(
             "driver", lambda: questions.text(torch.xpu.get_device_properties(0).driver_version), None

@@ -61,8 +61,8 @@ def reason(error: BaseException) -> str:
 
 
 def text(value: object) -> str | None:
-    """Return a property as text, and null for an empty one."""
-    return str(value) if value else None
+    """Return a property as text of at most 200 characters, and null for an empty one."""
+    return str(value)[:200] if value else None
 
 
 def version_of(distribution: str) -> str | None:
@@ -167,6 +167,17 @@ def xla_hardware() -> str | None:
     return text(model.xla_device_hw(device))
 
 
+def xla_runtime() -> dict[str, str]:
+    """Return what computes behind torch_xla: its version, the kind of device, and how many of them PJRT drives."""
+    runtime: Any = importlib.import_module("torch_xla.runtime")
+    facts = {
+        "torch_xla": version_of("torch_xla") or text(importlib.import_module("torch_xla").__version__),
+        "device": xla_hardware(),
+        "devices": text(runtime.global_runtime_device_count()),
+    }
+    return {name: fact for name, fact in facts.items() if fact}
+
+
 def gates(torch: Any) -> dict[str, Callable[[], bool]]:
     """Map each gate about which torch decides to its question, the harmless ones first."""
 
@@ -212,7 +223,7 @@ def devices(torch: Any) -> dict[str, Callable[[], list[dict[str, Any]]]]:
 
     def mps() -> list[dict[str, Any]]:
         name = getattr(torch.backends.mps, "get_name", lambda: "Apple GPU")()
-        return [{"kind": "mps", "name": str(name), "memory_mib": None, "capability": None, "count": 1}]
+        return [{"kind": "mps", "name": str(name)[:100], "memory_mib": None, "capability": None, "count": 1}]
 
     def xla() -> list[dict[str, Any]]:
         hardware = xla_hardware()
@@ -228,7 +239,7 @@ def devices(torch: Any) -> dict[str, Callable[[], list[dict[str, Any]]]]:
 
 def device(kind: str, properties: Any, capability: str | None) -> dict[str, Any]:
     """Return the stored facts of one device, without its UUID and bus address."""
-    name, memory = str(properties.name).strip(), int(properties.total_memory) >> 20
+    name, memory = str(properties.name).strip()[:100], int(properties.total_memory) >> 20
     return {"kind": kind, "name": name, "memory_mib": memory, "capability": capability or None, "count": 1}
 
 

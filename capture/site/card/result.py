@@ -180,6 +180,8 @@ def facts(item: Record, known: State, again: Rerun | None = None) -> Iterable[Fa
         yield Fact("gates", ", ".join(f"{name} {'yes' if yes else 'no'}" for name, yes in environment.gates.items()))
     if environment.limits:
         yield Fact("limits", ", ".join(f"{name} {value}" for name, value in environment.limits.items()))
+    if environment.xla:
+        yield Fact("XLA", ", ".join(f"{name} {value}" for name, value in environment.xla.items()))
     if conditions:
         load = f"{conditions.load_before:g}" if conditions.load_before is not None else "unknown"
         text = f"load before {load}, other processes {conditions.foreign_cpu:g} CPUs"
