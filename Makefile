@@ -7,7 +7,7 @@ export NO_MKDOCS_2_WARNING := 1
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help site build serve published capture test test-all lighthouse bench lint check clean
+.PHONY: help site own-settings build serve published capture test test-all lighthouse bench lint check clean
 
 help:
 	@echo "make site     capture what this machine can run, build the site into site/"
@@ -48,7 +48,11 @@ help:
 capture: .venv/.snippets
 	@$(BIN)/python -m capture run; code=$$?; [ $$code -lt 128 ] || exit $$code
 
-build: .venv/.site
+# MkDocs imports and calls what mkdocs.yml names before any plugin can look at it.
+own-settings: .venv/.site
+	@$(BIN)/capture check --settings-only > /dev/null
+
+build: own-settings
 	@$(BIN)/mkdocs build --strict
 
 site: capture build
@@ -56,10 +60,10 @@ site: capture build
 	@echo "The site is in site/; look at it with: make serve"
 
 # What stands in published.txt is never taken out: a page or section that moves gets its new place in mkdocs.yml.
-published: .venv/.site
+published: own-settings
 	@CAPTURE_PUBLISH=1 CAPTURE_ADDRESSES=add $(BIN)/mkdocs build --strict
 
-serve: .venv/.site
+serve: own-settings
 	@$(BIN)/mkdocs serve
 
 check: .venv/.site

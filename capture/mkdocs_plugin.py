@@ -29,7 +29,7 @@ from capture import store
 from capture.errors import CaptureError
 from capture.exchange import dataset, dataset_rows
 from capture.host.host import LOCAL
-from capture.site.markdown import handbook_pages, page_in_progress
+from capture.site.markdown import build_settings, handbook_pages, page_in_progress
 from capture.site.markdown.handbook_pages import HandbookPages
 from capture.site.markdown.highlighted import Highlighted
 from capture.site.model import site
@@ -60,6 +60,7 @@ class CapturedPlugin(BasePlugin[PluginOptions]):  # type: ignore[no-untyped-call
         self.serving = False
         self.sections: dict[str, list[str]] = {}  # of each page, by its address
         self.generated: set[str] = set()  # addresses of the pages that nobody wrote
+        self.files: dict[str, str] | None = None  # the file of each address, where pages are addressed by files
         self.days: Mapping[str, str] = {}  # on which each page's text was last changed, by its path
         # By the address of the lesson and by that of the notebook's page.
         self.notebooks: dict[str, notebook_pages.LessonNotebook] = {}
@@ -71,8 +72,13 @@ class CapturedPlugin(BasePlugin[PluginOptions]):  # type: ignore[no-untyped-call
     def on_config(self, config: MkDocsConfig) -> None:
         """Bring the theme's files, and keep `strict: true` from ending `mkdocs serve` at the first mistake.
 
-        While serving, the page and the log show what is wrong.
+        While serving, the page and the log show what is wrong. Raises PluginError for settings and links that would
+        bring into the site what is not the handbook's.
         """
+        try:
+            build_settings.require_own(_handbook_of(config))
+        except CaptureError as error:
+            raise PluginError(str(error)) from error
         if str(_THEME) not in config.theme.dirs:
             config.theme.dirs.insert(1 if config.theme.custom_dir else 0, str(_THEME))
             config.extra_css[:0] = [name for name in _STYLES if name not in config.extra_css]
@@ -114,7 +120,10 @@ class CapturedPlugin(BasePlugin[PluginOptions]):  # type: ignore[no-untyped-call
         files.append(File.generated(config, dataset.ADDRESS, content=dataset.text(rows)))
         self.add_host_pages(files, config)
         self.add_notebooks(files, config)
-        self.search_sources = len(files.documentation_pages()) <= search_text.SOURCES_UP_TO
+        pages = files.documentation_pages()
+        own = {moved_addresses.address(file.src_uri): f"/{file.url}" for file in pages}
+        self.files = None if config.use_directory_urls else own
+        self.search_sources = len(pages) <= search_text.SOURCES_UP_TO
         return files
 
     def add_host_pages(self, files: Files, config: MkDocsConfig) -> None:
@@ -133,7 +142,9 @@ class CapturedPlugin(BasePlugin[PluginOptions]):  # type: ignore[no-untyped-call
             for problem in problems:
                 _LOG.warning("%s", problem)
             texts = {lesson: written[lesson].content_string.replace("\r\n", "\n") for lesson in lessons}
-            notebooks = notebook_pages.lesson_notebooks(self.site, texts, config.site_url)
+            notebooks = notebook_pages.lesson_notebooks(
+                self.site, texts, config.site_url, not config.use_directory_urls
+            )
         except CaptureError as error:
             raise PluginError(str(error)) from error
         for item in notebooks:
@@ -159,7 +170,9 @@ class CapturedPlugin(BasePlugin[PluginOptions]):  # type: ignore[no-untyped-call
 
     def on_page_markdown(self, markdown: str, *, page: Page, config: MkDocsConfig, files: Files) -> None:
         """Begin a page: every formatter called from now on belongs to it."""
-        here = page_in_progress.enter(self.site, _page_source(page), highlighted=self.highlighted, pages=self.pages)
+        here = page_in_progress.enter(
+            self.site, _page_source(page, config), highlighted=self.highlighted, pages=self.pages
+        )
         item = self.notebook_of(page)
         written = here.page.path if here.page and page.file.abs_src_path else ""  # nobody wrote a host's page
         edited = f"docs/{item.lesson}" if item else written
@@ -178,7 +191,7 @@ class CapturedPlugin(BasePlugin[PluginOptions]):  # type: ignore[no-untyped-call
             day = self.days.get(here.page.path if here.page else "", "")
             below = foot.page_foot(here, handbook_pages.topic_names(page.meta.get("tags")), day)
             page.meta["captured_foot"], page.update_date = foot.foot_html(below), below.newest
-            copy = Path(config.site_dir, page.url, "index.md")
+            copy = Path(config.site_dir, address.lstrip("/"), "index.md")
             copy.parent.mkdir(parents=True, exist_ok=True)
             copy.write_text(markdown_copy.page_copy(here, page.markdown or ""), "utf-8")
         for problem in page_in_progress.leave(html):
@@ -187,7 +200,7 @@ class CapturedPlugin(BasePlugin[PluginOptions]):  # type: ignore[no-untyped-call
         self.sections[address] = list(_section_ids(page.toc))
         if page.file.abs_src_path is None:
             self.generated.add(address)
-        return html + moved_addresses.signposts(address, self.moves)
+        return html + moved_addresses.signposts(address, self.moves, self.files)
 
     @event_priority(100)
     def reduce_for_search(self, context: Any, *, page: Page, config: MkDocsConfig, nav: Navigation) -> Any:
@@ -201,7 +214,7 @@ class CapturedPlugin(BasePlugin[PluginOptions]):  # type: ignore[no-untyped-call
         """Give the page its content back, links to its notebook, its foot, and what the choice of a host needs."""
         address, content = moved_addresses.address(page.file.src_uri), self.content
         if item := self.notebooks.get(address):
-            content = content.replace("</h1>", f"</h1>{notebook_pages.signpost(item, address)}", 1)
+            content = content.replace("</h1>", f"</h1>{notebook_pages.signpost(item, address, self.files)}", 1)
         if item and page.canonical_url and self.notebook_of(page):
             lesson = moved_addresses.address(item.lesson).lstrip("/")
             page.canonical_url = urljoin(config.site_url or "", lesson)
@@ -224,7 +237,7 @@ class CapturedPlugin(BasePlugin[PluginOptions]):  # type: ignore[no-untyped-call
         for old in self.moves.pages.keys() - self.sections.keys():
             stub = out / old.strip("/") / "index.html"
             stub.parent.mkdir(parents=True, exist_ok=True)
-            stub.write_text(moved_addresses.stub_page(old, self.moves, listed, self.sections), "utf-8")
+            stub.write_text(moved_addresses.stub_page(old, self.moves, listed, self.sections, self.files), "utf-8")
         entries = list(_listed_pages(self.nav))
         text = llms_txt.text(config.site_name, config.site_description or "", entries, config.site_url or "")
         (out / "llms.txt").write_text(text, "utf-8")
@@ -249,10 +262,11 @@ def _handbook_of(config: MkDocsConfig) -> store.Handbook:
     return store.Handbook(Path(config.config_file_path).resolve().parent)
 
 
-def _page_source(page: Page) -> page_in_progress.PageSource:
+def _page_source(page: Page, config: MkDocsConfig) -> page_in_progress.PageSource:
     """Return a page with its whole text, so that lines count as an editor counts them, and the way to the root."""
     text = (page.file.content_string or "").replace("\r\n", "\n")
-    return page_in_progress.PageSource(f"docs/{page.file.src_uri}", text, "../" * page.url.count("/") or "./")
+    base = "../" * page.url.count("/") or "./"
+    return page_in_progress.PageSource(f"docs/{page.file.src_uri}", text, base, not config.use_directory_urls)
 
 
 def _section_ids(entries: Iterable[Any]) -> Iterator[str]:

@@ -13,6 +13,7 @@ from capture import store
 from capture.check import captured_values, plausibility
 from capture.check.findings import Findings
 from capture.check.merge_conflicts import check_merges
+from capture.check.published_files import check_published_files
 from capture.errors import CaptureError, Problem
 from capture.exchange import json_schemas
 from capture.host import host
@@ -32,7 +33,8 @@ def check(cat: Catalogue, strict_stale: Sequence[str], pages: Iterable[Problem])
     `strict_stale` are labels of hosts whose stale and missing records fail. `pages` are problems that rendering the
     pages found, which this adds to its own.
     """
-    problems = [*cat.problems, *pages, *_check_schemas(cat), *store.links(cat.book)]
+    links = store.links(cat.book)
+    problems = [*cat.problems, *pages, *_check_schemas(cat), *check_published_files(cat), *_check_stray_captures(cat)]
     notes = plausibility.unusual_versions(cat)
     for label in cat.book.labels():
         problems += check_host_file(cat, label)
@@ -46,9 +48,15 @@ def check(cat: Catalogue, strict_stale: Sequence[str], pages: Iterable[Problem])
         captured_values.check_patterns(cat, states),
     ):
         problems, notes = problems + more_problems, notes + more_notes
+    problems = [*links, *(problem for problem in problems if not _is_behind(problem.path, links))]
     notes += [problem for problem in problems if _concerns_local_alone(problem)]
     failing = {problem for problem in problems if not _concerns_local_alone(problem)}
     return Findings(tuple(sorted(failing)), tuple(sorted(set(notes))))
+
+
+def _is_behind(path: str, links: Sequence[Problem]) -> bool:
+    """Tell whether a file is a link that must not be there, or lies behind one: what it holds is not told then."""
+    return any(path == link.path or path.startswith(f"{link.path}/") for link in links)
 
 
 def _concerns_local_alone(problem: Problem) -> bool:
@@ -176,6 +184,14 @@ def _check_stray_files(cat: Catalogue, label: str) -> list[Problem]:
             )
         )
     return problems
+
+
+def _check_stray_captures(cat: Catalogue) -> list[Problem]:
+    """Return a problem for each file that stands among the folders of the hosts."""
+    folder = cat.book.captures
+    names = sorted(path.name for path in folder.iterdir() if path.is_file()) if folder.is_dir() else []
+    message = "is no record; records are LABEL/<chapter>/<snippet>.yaml; move or remove it"
+    return [Problem(f"{store.CAPTURES}/{name}", 0, message, "stray") for name in names if not name.startswith(".")]
 
 
 def _stray_files(folder: Path) -> list[str]:

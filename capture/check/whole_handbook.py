@@ -27,7 +27,7 @@ class Checked:
 def check_handbook(book: store.Handbook, strict_stale: Sequence[str], records_only: bool) -> Checked:
     """Apply every rule to a handbook; with `records_only` none to its pages, which need the site's Markdown.
 
-    Raises CaptureError for the label of no host, and where pages cannot be rendered at all.
+    Raises CaptureError for the label of no host, and where the site's Markdown is not installed.
     """
     cat = catalogue.read_handbook(book)
     for label in strict_stale:
@@ -37,7 +37,13 @@ def check_handbook(book: store.Handbook, strict_stale: Sequence[str], records_on
     if not records_only:
         from capture.site.markdown import page_check  # what checks records alone works without Markdown
 
-        page_problems = [*page_check.check_pages(cat), *typed_figures.problems(book)]
+        try:
+            page_problems = page_check.check_pages(cat)
+        except CaptureError as error:
+            if not error.located:
+                raise
+            page_problems = error.located  # of mkdocs.yml; what is wrong elsewhere is told as well
+        page_problems += typed_figures.problems(book)
     findings = rules.check(cat, strict_stale, page_problems)
     notes = (*(() if records_only else typed(book)), *summed(findings.notes))
     counted = f"{len(cat.snippets)} snippets, {len(cat.records)} records, {len(cat.hosts)} hosts"

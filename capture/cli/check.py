@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from capture.cli.context import complain, handbook, say
+from capture.cli.context import complain, handbook, one_line, say
 from capture.cli.report import github
 from capture.errors import EXIT_INVALID, EXIT_PRIVACY, CaptureError, Problem, plural, suggestion
 from capture.record.privacy import PRIVACY_RULES
@@ -23,6 +23,9 @@ def check(
     records_only: Annotated[
         bool, typer.Option("--records-only", help="Skip the pages, whose rules need the site's Markdown.")
     ] = False,
+    settings_only: Annotated[
+        bool, typer.Option("--settings-only", help="Only mkdocs.yml and links: whether a build runs foreign code.")
+    ] = False,
     style: Annotated[
         str, typer.Option("--format", metavar="NAME", help="text, or github: marks the lines of a pull request.")
     ] = "text",
@@ -37,6 +40,12 @@ def check(
     book = handbook(context)
     from capture.check.whole_handbook import check_handbook  # here: the rules take longer to import than help to show
 
+    if settings_only:
+        from capture.site.markdown import build_settings
+
+        build_settings.require_own(book)
+        say("checked mkdocs.yml: no problem")
+        return
     try:
         checked = check_handbook(book, sorted(strict_stale or []), records_only)
     except CaptureError as error:  # what keeps every page from being checked has a place too
@@ -48,7 +57,7 @@ def check(
         annotate(findings.problems, findings.notes, github.path_to(book.root))
     else:
         for note in findings.notes:
-            say(f"note: {note}")
+            say(f"note: {one_line(note)}")
         complain(findings.problems)
     if findings.problems:
         complain([f"{plural(len(findings.problems), 'problem')} in {checked.counted}"])

@@ -70,15 +70,20 @@ def tell(text: str) -> None:
         print(visible(text), file=sys.stderr, flush=True)
 
 
+def one_line(problem: Problem | str) -> str:
+    """Return a problem as one line: a file's name may hold a line break, and what follows one may be a command."""
+    return str(problem).replace("\n", "\\n") if isinstance(problem, Problem) else problem
+
+
 def complain(problems: Iterable[Problem | str]) -> None:
     """Print problems to stderr, one a line, in red on a terminal."""
     if not (sys.stderr and sys.stderr.isatty()) and not any(os.environ.get(name) for name in COLOURED):
         for problem in problems:
-            tell(str(problem))
+            tell(one_line(problem))
         return
     console = stderr()
     for problem in problems:
-        say(problem, console, "red" if console.is_terminal else "")
+        say(one_line(problem), console, "red" if console.is_terminal else "")
 
 
 def fail(error: CaptureError) -> int:

@@ -12,10 +12,20 @@ from capture.store.git_index import (
     staged_paths,
     unstage,
 )
-from capture.store.git_revision import git_paths, links, merge_base, write_out
+from capture.store.git_revision import git_paths, merge_base, write_out
 from capture.store.git_revision import resolve as resolve_revision
 from capture.store.host_lock import held
-from capture.store.mkdocs_yml import CONFIG, PythonName, config_line, read_front_matter, read_site_config
+from capture.store.links import files_below, links
+from capture.store.mkdocs_yml import (
+    CONFIG,
+    Place,
+    PythonName,
+    SettingPlaces,
+    config_line,
+    read_front_matter,
+    read_located_config,
+    read_site_config,
+)
 from capture.store.open_merges import unmerged
 from capture.store.page_history import page_days
 from capture.store.paths import CAPTURES, Handbook, find_root, record_ids
@@ -50,11 +60,14 @@ __all__ = [
     "Cache",
     "DifferingFile",
     "Handbook",
+    "Place",
     "PythonName",
+    "SettingPlaces",
     "committed_bytes",
     "config_line",
     "differing",
     "digest",
+    "files_below",
     "find_root",
     "footprint_of",
     "git_paths",
@@ -70,6 +83,7 @@ __all__ = [
     "read_bytes",
     "read_front_matter",
     "read_host",
+    "read_located_config",
     "read_record",
     "read_site_config",
     "read_snippets",

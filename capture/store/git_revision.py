@@ -132,16 +132,6 @@ def write_out(book: Handbook, revision: str, folder: Path) -> tuple[Handbook, tu
     return Handbook(folder, cached_for=book.root), tuple(entry.problem for entry in every if entry.problem)
 
 
-def links(book: Handbook) -> tuple[Problem, ...]:
-    """Return the links among the captures of the working tree; git would keep the link, and not what it names."""
-    linked = [book.captures] if book.captures.is_symlink() else []
-    for parent, folders, files in os.walk(book.captures):
-        linked += [path for name in (*folders, *files) if (path := Path(parent, name)).is_symlink()]
-    return tuple(
-        Problem(book.relative(path), 0, "is a link; put the file itself there", "unreadable") for path in sorted(linked)
-    )
-
-
 def _entries(listed: bytes, prefix: str) -> Iterator[_Listed]:
     """Yield the files in what `git ls-tree -l -z` prints; `prefix` is the folder of the handbook."""
     for line in listed.split(b"\0"):

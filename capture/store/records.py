@@ -197,6 +197,7 @@ def _require_same(book: Handbook, path: Path, read: object, written: object) -> 
 def write_text(book: Handbook, path: Path, text: str) -> bool:
     """Replace a file by a whole new one, or leave it where it says the same; tell whether it changed."""
     data = text.encode("utf-8")
+    require_no_link(book, path)
     try:
         if path.is_file() and path.read_bytes() == data:
             return False
@@ -208,6 +209,7 @@ def write_text(book: Handbook, path: Path, text: str) -> bool:
 
 def write_bytes(book: Handbook, path: Path, data: bytes, executable: bool = False) -> None:
     """Replace a file by a whole new one; readers see the old or the new, never a part."""
+    require_no_link(book, path)
     temporary = path.with_name(f".{path.name}.tmp-{os.getpid()}")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -226,6 +228,16 @@ def write_bytes(book: Handbook, path: Path, data: bytes, executable: bool = Fals
         raise unwritable(book, path, error) from error
 
 
+def require_no_link(book: Handbook, path: Path) -> None:
+    """Raise CaptureError where a folder between the handbook's root and one of its files is a link to another."""
+    for folder in path.parents:
+        if folder == book.root or book.root not in folder.parents:
+            return
+        if folder.is_symlink():
+            message = "is a link, and nothing is written through it; put the folder itself there"
+            raise CaptureError(Problem(book.relative(folder), 0, message, "unreadable"))
+
+
 def unwritable(book: Handbook, path: Path, error: OSError) -> CaptureError:
     """Return the error for a file that cannot be written."""
     reason = error.strerror or type(error).__name__
@@ -239,6 +251,7 @@ def sweep(book: Handbook, label: str) -> int:
 
     removed = 0
     folder = book.captures / label
+    require_no_link(book, folder / "host.yaml")
     for path in folder.rglob(".*.tmp-*") if folder.is_dir() else ():
         if _TEMPORARY.fullmatch(path.name) and not psutil.pid_exists(int(path.name.rsplit("-", 1)[1])):
             with contextlib.suppress(OSError):

@@ -13,9 +13,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
+from capture.cli import context
 from capture.cli.app import app
 from capture.cli.report import github
-from capture.errors import CaptureError, Problem
+from capture.errors import Problem
 
 COMMAND = re.compile(r"::(\w+) ([^:]*)::(.*)")
 
@@ -115,11 +116,11 @@ def test_what_is_private_comes_first(book: Handbook) -> None:
 
 
 def test_what_keeps_pages_from_being_checked_is_annotated(book: Handbook) -> None:
-    """A fault of mkdocs.yml ends the command; it has a place all the same."""
+    """A fault of mkdocs.yml lets no page be rendered; it has a place, and what else is wrong is told beside it."""
     edit(book, "mkdocs.yml", "capture.site.markdown.inline_value.formatter", "os.system")
     result = CliRunner().invoke(app, ["--root", str(book.root), "check", "--format", "github"])
-    assert isinstance(result.exception, CaptureError)
-    found = read(result.stdout.strip())
+    assert result.exit_code == 2
+    (found,) = [read(line) for line in result.stdout.splitlines() if line.startswith("::error")]
     assert (found.level, found.place["file"]) == ("error", "mkdocs.yml")
 
 
@@ -127,3 +128,10 @@ def test_another_format(book: Handbook) -> None:
     """The nearest one is named."""
     result = CliRunner().invoke(app, ["--root", str(book.root), "check", "--format", "guthub"])
     assert str(result.exception) == '--format guthub: choose text or github; did you mean "github"?'
+
+
+def test_a_line_break_in_a_name_begins_no_line(capsys: pytest.CaptureFixture[str]) -> None:
+    """A line of a log that begins with `::` is a command to GitHub's runner; what a path holds begins none."""
+    context.complain([Problem("docs/a\n::set-output name=x::y.md", 1, "is\n::error::no page")])
+    said = capsys.readouterr().err
+    assert said.count("\n") == 1 and said.startswith("docs/a\\n::")

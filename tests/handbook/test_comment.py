@@ -108,11 +108,13 @@ def test_who_changes_the_judge_is_named_first(hub: GitHub) -> None:
     """Files of CI and of the tool, also where one was moved away; a name cannot break out of its place."""
     odd = "capture/`@maria`\n\n# done <img src=x>.py"
     names = [["snippets/a.py", ""], ["x/rules.py", "capture/check/rules.py"], [".github/workflows/captures.yml", ""]]
+    names += [["mkdocs.yml", ""], ["overrides/main.html", ""]]
     hub.answer("GET repos/hub/book/pulls/5/files", [*names, [odd, ""]])
     body = commented(hub)
     assert body.index("This pull request changes what judges it") < body.index("captures to read")
     warned = next(line for line in body.split("\n") if "what judges it" in line)
     assert "`.github/workflows/captures.yml`" in warned and "`capture/check/rules.py`" in warned
+    assert "`mkdocs.yml`" in warned and "`overrides/main.html`" in warned
     assert "a.py" not in warned.replace("x>.py", "")
     assert "@maria" not in body and "<img" not in body and "\n# done" not in body
 

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 from harness.executions import case
+from harness.headers import TIMED
 from harness.project import Project, bare_interpreter, bare_python
 
 from capture import store
@@ -340,7 +341,7 @@ def test_emulated_interpreter(tmp_path: Path) -> None:
     code = f"import platform\nplatform.machine = lambda: {foreign!r}\n"
     project = Project(tmp_path / "book", bare_interpreter(tmp_path / "foreign", {"sitecustomize.py": code}))
     project.snippet("demo/plain", 'print("plain")')
-    project.snippet("demo/fast", 'print("ratio 2.0")', timing=True)
+    project.snippet("demo/fast", 'print("ratio 2.0")', **TIMED)
     for _ in range(2):  # the second run knows the machine again
         result = project.run("--host", "emulated")
         assert result.code == 0

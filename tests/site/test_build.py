@@ -255,3 +255,19 @@ def test_serving_follows_every_edit(served):
     assert "docs/a/page.md:3" in fetch("did you mean")
     book.write("docs/a/page.md", "# Page\n\nmended\n")
     fetch("mended")
+
+
+def test_pages_that_are_files_build_and_lead_to_each_other(tmp_path):
+    """site-no-directory-urls: without a server a page's address is its file; cards, copies and notebooks follow it."""
+    book = make(tmp_path, notebooks=["a/page.md"])
+    text = book.read("mkdocs.yml").replace("  moved: {}", "  moved:\n    old.md: a/page.md")
+    book.write("mkdocs.yml", text + "use_directory_urls: false\n")
+    done = book.build()
+    assert done.returncode == 0, done.stderr
+    site = tmp_path / "site"
+    pages = [path for path in site.rglob("*.html") if path.name != "404.html"]
+    assert site / "a/page.html" in pages
+    for path in pages:
+        for href in re.findall(r'href="([^"#?:]+)[^":]*"', path.read_text("utf-8")):
+            assert (path.parent / href).exists(), (path, href)
+    assert 'href="page/index.md"' in book.html("a/page.html")

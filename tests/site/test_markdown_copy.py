@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
+import markdown
 import pytest
 from harness.handbooks import STALE, host, make_handbook, record, script
 
 from capture.site.markdown import page_in_progress
-from capture.site.model import site
-from capture.site.page import markdown_copy
+from capture.site.model import output_text, site
+from capture.site.page import llms_txt, markdown_copy
 
 SPEED = script('print("ratio 7.3x")\n', title="Speed", values={"ratio": r"ratio ([\d.]+)x"})
 HOSTS = [host("epyc", "EPYC"), host("h200", "H200", "cuda")]
@@ -128,3 +130,19 @@ def test_an_example_in_a_longer_fence_stays(tmp_path: Path) -> None:
     """A page that shows how to write a card shows just that."""
     text = "````markdown\n```capture\nx/speed\n```\n````\n"
     assert copied(tmp_path, text) == text
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["<img src=x onerror=alert(1)>", "[x](javascript:alert(1))", "![x](http://x/y.png)", r"\[x](javascript:a)",
+     "a](javascript:x)", "</p><script>1</script>"],
+)  # fmt: skip
+def test_text_of_others_makes_no_markup_in_copies_and_lists(text: str) -> None:
+    """Values, titles and claims are shown as they are: no tag, no link and no image is made of them."""
+    body = output_text.as_markdown_text(text)
+    entry = llms_txt.ListedPage(text, text, "/a/", text)
+    listed = llms_txt.text(text, text, [entry])
+    for written in (f"It is {body}.", f"| [{body}](a.md) |", listed):
+        html = markdown.markdown(written)
+        assert not re.search(r"<(?:img|script|/p><s)|href=\"(?!a\.md|a/index\.md)", html), html
+    assert output_text.as_markdown_text("a < b, 3 > 2 * x_1") == "a < b, 3 > 2 * x_1"

@@ -6,13 +6,14 @@ more, the way superfences reads it: a fence ends at the same run of characters, 
 
 from __future__ import annotations
 
+import bisect
 import functools
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 _FENCE_OPENING = re.compile(r"(?P<before>[> \t]*)(?P<fence>`{3,}|~{3,})(?P<info>[^`\n]*)")
-_FENCE_CLOSING = r"[> \t]*{}[ \t]*"
+_FENCE_CLOSING = re.compile(r"[> \t]*(`{3,}|~{3,})[ \t]*")
 _FENCE_OPTION = re.compile(r"([A-Za-z][A-Za-z0-9_]*)(?:=(\"|')(.*?)\2)?")
 CODE_SPAN = re.compile(r"(?<!`)(`+)(?!`)((?:(?!\n[ \t]*\n).)+?)(?<!`)\1(?!`)", re.DOTALL)
 CAPTURED_PREFIX = re.compile(r"(?:#!|:::+)captured\s+")
@@ -33,16 +34,30 @@ class PageFence:
 
 def fenced_blocks(lines: list[str]) -> Iterator[tuple[int, int | None, str]]:
     """Yield (opening, closing, info) of every outermost fence, by line index; closing is None where it is missing."""
+    closings: dict[str, list[int]] = {}  # the lines that can close each fence, so that a page is read once
+    for number, line in enumerate(lines):
+        if closing := _FENCE_CLOSING.fullmatch(line):
+            closings.setdefault(closing[1], []).append(number)
     number = 0
     while number < len(lines):
         opening = _FENCE_OPENING.fullmatch(lines[number].rstrip())
         if not opening:
             number += 1
             continue
-        closing = re.compile(_FENCE_CLOSING.format(re.escape(opening["fence"])))
-        end = next((at for at in range(number + 1, len(lines)) if closing.fullmatch(lines[at])), None)
+        fitting = closings.get(opening["fence"], [])
+        following = bisect.bisect_right(fitting, number)
+        end = fitting[following] if following < len(fitting) else None
         yield number, end, opening["info"]
         number = number + 1 if end is None else end + 1
+
+
+def without_fences(lines: list[str]) -> list[str]:
+    """Return the lines with those of closed fences blank."""
+    kept = list(lines)
+    for start, end, _ in fenced_blocks(lines):
+        if end is not None:
+            kept[start : end + 1] = [""] * (end + 1 - start)
+    return kept
 
 
 @functools.lru_cache(maxsize=_REMEMBERED_TEXTS)
@@ -74,11 +89,7 @@ def fence_body(lines: list[str]) -> str:
 @functools.lru_cache(maxsize=_REMEMBERED_TEXTS)
 def inline_values(text: str) -> tuple[tuple[str, int], ...]:
     """Return (text, line) of every captured value outside fences, the text with single blanks."""
-    lines = text.splitlines()
-    for start, end, _ in list(fenced_blocks(lines)):
-        if end is not None:
-            lines[start : end + 1] = [""] * (end + 1 - start)
-    prose = "\n".join(lines)
+    prose = "\n".join(without_fences(text.splitlines()))
     spans = ((span, CAPTURED_PREFIX.match(span[2])) for span in CODE_SPAN.finditer(prose))
     return tuple(
         (" ".join(span[2][mark.end() :].split()), prose.count("\n", 0, span.start()) + 1)

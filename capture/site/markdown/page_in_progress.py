@@ -40,11 +40,15 @@ _BAD_FENCE = (
 
 @dataclass(frozen=True)
 class PageSource:
-    """A page's path from the handbook's root, its whole text with front matter, and the site's root seen from it."""
+    """A page's path from the handbook's root, its whole text with front matter, and the site's root seen from it.
+
+    `files` says that the addresses of pages are those of their files.
+    """
 
     path: str
     text: str
     base: str | None = None
+    files: bool = False
 
 
 class PageInProgress:
@@ -63,7 +67,7 @@ class PageInProgress:
     ) -> None:
         self.site, self.page, self.log, self.highlighted = known, page, log, highlighted
         self.pages = pages or HandbookPages(known.catalogue.book)
-        self.links = Links(known.settings, page.base if page else None, page.path if page else None)
+        self.links = Links(known.settings, page.base, page.path, page.files) if page else Links(known.settings)
         self.uses: Counter[str] = Counter()
         self.targets: dict[str, set[str]] = {}
         self.problems: list[tuple[str, Problem]] = []

@@ -7,10 +7,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from capture import store
-from capture.errors import Problem
+from capture.errors import CaptureError, Problem
+from capture.site.markdown import fence_positions, page_bounds
 
 _UNIT = r"(?:ns|us|µs|ms|s|seconds?|minutes?|x|×|%|percent|[KMGT]i?B|kB|bytes|times|GFLOPS?|TFLOPS?|GHz|MHz)"
-_WRITTEN_NUMBER = r"(?<![\w.@#-])\d[\d.,]*(?<![.,])"
+_WRITTEN_NUMBER = r"(?<![\w.@#-])\d[\d.,]{0,40}(?<![.,])"
 _COMPARISON = (
     r"(?:faster|slower|quicker|larger|smaller|bigger|higher|lower|longer|shorter|more|less|fewer|cheaper|heavier|better"
     r"|worse|speed-?up|slow-?down)"
@@ -22,9 +23,8 @@ _TYPED_FIGURE = re.compile(
     rf"|\b{_NUMBER_WORD}(?:fold|[ -]times) (?:as |{_COMPARISON}\b)|\b(?:twice|thrice) as ",
     re.IGNORECASE,
 )
-# What is no prose: code, links' targets, and text for the author alone.
-_FENCED_BLOCK = re.compile(r"^ *(`{3,}|~{3,}).*?^ *\1[`~]*[ \t]*$", re.MULTILINE | re.DOTALL)
-_NOT_PROSE = re.compile(r"`+[^`]+`+|\]\([^)]*\)|<!--.*?-->|^ *\|?[-: |]+\|$", re.MULTILINE | re.DOTALL)
+# What is no prose: code, links' targets, and text for the author alone. Strangers write it: no search may take long.
+_NOT_PROSE = re.compile(r"`++[^`]+`++|\]\([^)]{0,1000}\)|<!--.*?-->|^ *\|?[-: |]+\|$", re.MULTILINE | re.DOTALL)
 # What a question or an exercise supposes is no result.
 _SUPPOSED = re.compile(r"^ *\?\?\?\+? (?:question|tip)[^\n]*$|^## Exercises$.*?(?=^## |\Z)", re.MULTILINE | re.DOTALL)
 OPT_OUT_COMMENT = re.compile(r"<!-- typed:(.*?)-->", re.DOTALL)
@@ -49,7 +49,7 @@ def opt_outs(book: store.Handbook) -> list[OptOut]:
     return [
         OptOut(name, text.count("\n", 0, match.start()) + 1, " ".join(match[1].split()))
         for name, text in _readable_pages(book)
-        for match in OPT_OUT_COMMENT.finditer(_blanked(_FENCED_BLOCK, text))
+        for match in OPT_OUT_COMMENT.finditer(_without_fences(text))
     ]
 
 
@@ -58,18 +58,20 @@ def _readable_pages(book: store.Handbook) -> Iterator[tuple[str, str]]:
     for path in sorted((book.root / "docs").rglob("*.md")):
         if book.captures in path.parents or not path.is_file():
             continue
+        name = book.relative(path)
         try:
-            text = path.read_text("utf-8")
-        except (OSError, UnicodeDecodeError):
+            text = store.read_text(path, name)
+        except CaptureError:
             continue
-        yield book.relative(path), text
+        if page_bounds.problem(name, text) is None:
+            yield name, text
 
 
 def page_problems(name: str, text: str) -> list[Problem]:
     """Return the typed results of one page."""
     faults = []
     body = _blanked(re.compile(r"\A---\n.*?\n---\n", re.DOTALL), text)
-    body = _blanked(_SUPPOSED, _blanked(_FENCED_BLOCK, body))
+    body = _blanked(_SUPPOSED, _without_fences(body))
     for start, paragraph in _paragraphs(body):
         reason = OPT_OUT_COMMENT.search(paragraph)
         if reason and reason[1].strip():
@@ -95,6 +97,13 @@ def _paragraphs(text: str) -> Iterator[tuple[int, str]]:
         yield start, text[start : match.start()]
         start = match.end()
     yield start, text[start:]
+
+
+def _without_fences(text: str) -> str:
+    """Return a text in which fences that close are blank, and every position is what it was."""
+    lines = text.split("\n")
+    kept = fence_positions.without_fences(lines)
+    return "\n".join(line or " " * len(whole) for line, whole in zip(kept, lines, strict=True))
 
 
 def _blanked(pattern: re.Pattern[str], text: str) -> str:

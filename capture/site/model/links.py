@@ -14,11 +14,15 @@ HOSTS = "hosts"  # the folder of the pages about hosts
 
 @dataclass(frozen=True)
 class Links:
-    """`base` is the site's root as seen from the page, such as `../`; `page` the page's path from the root."""
+    """`base` is the site's root as seen from the page, such as `../`; `page` the page's path from the root.
+
+    With `files` a page's address is that of its file, `name.html`, as a site without a server needs it.
+    """
 
     settings: Settings
     base: str | None = None
     page: str | None = None
+    files: bool = False
 
     def record(self, label: str, snippet_id: str) -> str | None:
         """Return the record: the copy in the site, which needs no network, or the file in the repository."""
@@ -29,7 +33,7 @@ class Links:
     def host(self, label: str) -> str | None:
         """Return the page about a host: in the site, or its facts in the repository."""
         if self.base is not None:
-            return f"{self.base}{HOSTS}/{quote(label)}/"
+            return f"{self.base}{HOSTS}/{quote(label)}/{'index.html' if self.files else ''}"
         return self.view(f"docs/captures/{label}/host.yaml")
 
     def script(self, snippet: Snippet) -> str | None:
@@ -41,6 +45,8 @@ class Links:
         if self.base is None:
             return self.view(path)
         bare = path.removeprefix("docs/").removesuffix(".md")
+        if self.files:
+            return f"{self.base}{quote(bare)}.html"
         folder = bare.removesuffix("index") if bare.endswith("/index") or bare == "index" else f"{bare}/"
         return f"{self.base}{quote(folder)}"
 

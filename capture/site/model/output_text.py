@@ -12,6 +12,8 @@ from capture.errors import plural
 PAGE_LIMIT = 20_000  # characters of one stream on a page; the record has the rest
 SEARCH_LIMIT = 2_000  # characters of one stream in the search index
 _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
+# What makes a tag, a link or an image of text, and what would keep an escape before it from being one.
+_MARKDOWN_MARK = re.compile(r"[\[\]]|<(?=[A-Za-z/!?])|\\(?=[\[\]<\\])")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
@@ -90,3 +92,13 @@ def joined_host_titles(titles: Iterable[str]) -> str:
     """Return titles of hosts with commas and `and`; one alone with a comma stands in quotes too, or it reads as two."""
     items = list(titles)
     return f"“{items[0]}”" if len(items) == 1 and "," in items[0] else joined_with_and(items)
+
+
+def as_markdown_text(text: str) -> str:
+    """Return text of others as one line of Markdown that shows it: no tag, no link, no image is made of it."""
+    return _MARKDOWN_MARK.sub(_escaped_mark, " ".join(text.split()))
+
+
+def _escaped_mark(match: re.Match[str]) -> str:
+    """Return a character that Markdown obeys as one that it shows."""
+    return "&lt;" if match[0] == "<" else f"\\{match[0]}"

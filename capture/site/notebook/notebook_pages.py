@@ -62,8 +62,12 @@ def chosen_lessons(known: Site, lessons: list[str]) -> tuple[list[str], list[Pro
     return [lesson for lesson in wanted if notebook.notebook_address(lesson).page not in taken], problems
 
 
-def lesson_notebooks(known: Site, lessons: Mapping[str, str], root: str | None) -> list[LessonNotebook]:
+def lesson_notebooks(
+    known: Site, lessons: Mapping[str, str], root: str | None, files: bool = False
+) -> list[LessonNotebook]:
     """Return the notebook of each lesson, given as path below docs/ and text; `root` is the site's address, if known.
+
+    `files` says that pages are addressed by their files.
 
     The page's links lead through the site, and those of the file to keep to the site's address or the repository.
     Raises CaptureError where mkdocs-jupyter is not installed.
@@ -74,9 +78,11 @@ def lesson_notebooks(known: Site, lessons: Mapping[str, str], root: str | None) 
     with Cache(known.catalogue.book.root, "notebooks") as cache:
         for lesson, words in lessons.items():
             place = notebook.notebook_address(lesson)
-            base = "../" * (place.file.count("/"))
-            shown = notebook.notebook_text(PageInProgress(known, PageSource(f"docs/{lesson}", words, base)))
-            kept = notebook.notebook_text(PageInProgress(known, PageSource(f"docs/{lesson}", words, root or None)))
+            base = "../" * (place.file.count("/") - files) or "./"
+            shown = notebook.notebook_text(PageInProgress(known, PageSource(f"docs/{lesson}", words, base, files)))
+            kept = notebook.notebook_text(
+                PageInProgress(known, PageSource(f"docs/{lesson}", words, root or None, files))
+            )
             page = cache.recall(digest(shown.encode(), versions), functools.partial(_convert, shown))
             notebooks.append(LessonNotebook(lesson, place, kept, page["html"], page["headings"]))
     return notebooks
@@ -113,16 +119,16 @@ def front_matter(title: str) -> str:
     return "\n".join(["---", *lines, "search: {exclude: true}", "---", ""])
 
 
-def signpost(tour: LessonNotebook, address: str) -> str:
+def signpost(tour: LessonNotebook, address: str, files: Mapping[str, str] | None = None) -> str:
     """Return what a lesson, or the page of its notebook, says below its title, seen from its address."""
     page = moved_addresses.address(tour.place.page)
     return templates.rendered(
         "tour.html.j2",
-        lesson=moved_addresses.relative_address(address, moved_addresses.address(tour.lesson))
+        lesson=moved_addresses.relative_address(address, moved_addresses.address(tour.lesson), files)
         if address == page
         else "",
-        page=moved_addresses.relative_address(address, page) if address != page else "",
-        file=posixpath.relpath(f"/{tour.place.file}", address),
+        page=moved_addresses.relative_address(address, page, files) if address != page else "",
+        file=posixpath.relpath(f"/{tour.place.file}", posixpath.dirname((files or {}).get(address, address))),
     )
 
 

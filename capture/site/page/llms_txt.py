@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from capture.site.model.output_text import as_markdown_text
+
 
 @dataclass(frozen=True)
 class ListedPage:
@@ -21,8 +23,8 @@ def text(name: str, description: str, entries: Iterable[ListedPage], root: str =
 
     `root` is the site's address, where it has one.
     """
-    lines = [f"# {name}", ""]
-    lines += [f"> {' '.join(description.split())}", ""] if description else []
+    lines = [f"# {as_markdown_text(name)}", ""]
+    lines += [f"> {as_markdown_text(description)}", ""] if description else []
     lines += [
         "Every result was printed by a script on a machine. The line above an output, and the footnote of a number, "
         "name chip, torch and date: without them a number cannot be read.",
@@ -31,7 +33,7 @@ def text(name: str, description: str, entries: Iterable[ListedPage], root: str =
     for entry in entries:
         if entry.section != section:
             section = entry.section
-            lines += ["", f"## {section}", ""]
-        said = f": {' '.join(entry.description.split())}" if entry.description else ""
-        lines.append(f"- [{entry.title}]({root}{entry.address.lstrip('/')}index.md){said}")
+            lines += ["", f"## {as_markdown_text(section)}", ""]
+        said = f": {as_markdown_text(entry.description)}" if entry.description else ""
+        lines.append(f"- [{as_markdown_text(entry.title)}]({root}{entry.address.lstrip('/')}index.md){said}")
     return "\n".join(lines) + "\n"

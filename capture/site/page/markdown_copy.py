@@ -16,7 +16,7 @@ from capture.site.markdown import fence_positions, inline_value, typed_figures
 from capture.site.markdown.page_in_progress import PageInProgress, PageSource
 from capture.site.model import request
 from capture.site.model.card_view import Absence, Badge, CardView, Panel, ResultView
-from capture.site.model.output_text import StreamView, printable
+from capture.site.model.output_text import StreamView, as_markdown_text, printable
 from capture.site.page import moved_addresses
 from capture.site.plot import plot_fence, plot_spec
 from capture.site.table import table_fence
@@ -40,7 +40,7 @@ def page_copy(here: PageInProgress, markdown: str) -> str:
     for start, end, info in fence_positions.fenced_blocks(lines):
         if end is not None:
             parts.append(_copied_prose(here, "\n".join(lines[at:start]), notes))
-            parts.append(filled_fence(here, lines[start : end + 1], info))
+            parts.append(filled_fence(here, lines[start : end + 1], info, as_markdown_text))
             at = end + 1
     parts.append(_copied_prose(here, "\n".join(lines[at:]), notes))
     parts += ["", *(f"[^{name}]: {text}" for text, name in notes.items())] if notes else []
@@ -67,8 +67,8 @@ def _copied_prose(here: PageInProgress, text: str, notes: dict[str, str]) -> str
     """Return prose with every captured value filled in, and links that lead to the other copies."""
 
     def value(captured: inline_value.CapturedValue) -> str:
-        name = notes.setdefault(f"{captured.snippet}: {captured.title}", f"captured-{len(notes) + 1}")
-        return f"{' '.join(captured.text.split())}[^{name}]"
+        name = notes.setdefault(f"{captured.snippet}: {as_markdown_text(captured.title)}", f"captured-{len(notes) + 1}")
+        return f"{as_markdown_text(captured.text)}[^{name}]"
 
     return filled_prose(here, text, value, lambda target: _copy_link(here.page, target) if here.page else target)
 

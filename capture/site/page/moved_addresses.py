@@ -123,16 +123,28 @@ def all_addresses(anchors: SectionsByPage) -> set[str]:
     return set(anchors) | {f"{page}#{fragment}" for page, fragments in anchors.items() for fragment in fragments}
 
 
-def relative_address(start: str, place: str) -> str:
-    """Return an address as seen from a page, so that it works in any folder of a server."""
+def relative_address(start: str, place: str, files: Mapping[str, str] | None = None) -> str:
+    """Return an address as seen from a page, so that it works in any folder of a server.
+
+    `files`, where pages are addressed by their files, says which is whose, as `/a/page.html` of `/a/page/`.
+    """
     page, mark, fragment = place.partition("#")
     if "://" in page:
         return place
+    if files is not None:
+        own, other = (files.get(each, f"{each.rstrip('/')}/index.html") for each in (start, page))
+        return f"{posixpath.relpath(other, posixpath.dirname(own))}{mark}{fragment}"
     way = posixpath.relpath(page, start)
     return f"{way}/{mark}{fragment}"
 
 
-def stub_page(old: str, moved: MovedAddresses, listed: Iterable[str], anchors: SectionsByPage) -> str:
+def stub_page(
+    old: str,
+    moved: MovedAddresses,
+    listed: Iterable[str],
+    anchors: SectionsByPage,
+    files: Mapping[str, str] | None = None,
+) -> str:
     """Return the page that stands at the old address of a page and leads on, section by section.
 
     A section that is not named is taken to have kept its name.
@@ -142,19 +154,19 @@ def stub_page(old: str, moved: MovedAddresses, listed: Iterable[str], anchors: S
     for place in listed:
         if _without_section(place) == old and "#" in place and (new := destination(place, moved, anchors)):
             places[place] = new
-    sections = {place.partition("#")[2]: relative_address(old, new) for place, new in sorted(places.items())}
+    sections = {place.partition("#")[2]: relative_address(old, new, files) for place, new in sorted(places.items())}
     return templates.rendered(
         "moved.html.j2",
-        target=relative_address(old, target),
-        page=relative_address(old, _without_section(target)),
+        target=relative_address(old, target, files),
+        page=relative_address(old, _without_section(target), files),
         sections=sections,
     )
 
 
-def signposts(page: str, moved: MovedAddresses) -> str:
+def signposts(page: str, moved: MovedAddresses, files: Mapping[str, str] | None = None) -> str:
     """Return what stands at the foot of a page for the sections that left it; a script follows them at once."""
     gone = {
-        old.partition("#")[2]: relative_address(page, new)
+        old.partition("#")[2]: relative_address(page, new, files)
         for old, new in moved.sections.items()
         if _without_section(old) == page
     }
