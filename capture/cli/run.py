@@ -15,9 +15,9 @@ from capture.host.host import LOCAL
 from capture.host.probe.interpreter import asking, this_interpreter
 from capture.run import shard
 from capture.run.engine.selection import Choice, choice
+from capture.run.execution import PATIENCE, Options
 from capture.run.host_run import Executor
 from capture.run.local_run import due_by_record, local_executor
-from capture.run.measure import PATIENCE, Options
 from capture.run.run_request import RunRequest, read_hosts
 
 CPUS = min(4, os.cpu_count() or 1)

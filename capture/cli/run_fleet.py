@@ -10,9 +10,9 @@ from capture.errors import CaptureError
 from capture.host.host import LOCAL
 from capture.run import preflight
 from capture.run.engine.selection import Choice
+from capture.run.execution import Options
 from capture.run.fleet.fleet_run import fleet_executor
 from capture.run.fleet.questions import FleetRequest
-from capture.run.measure import Options
 from capture.run.run_request import RunRequest, read_hosts
 
 

@@ -1,1 +1,1 @@
-"""Executing snippets: plan, preflight, measure, assemble, verify."""
+"""Executing snippets: plan, preflight, measure, confirm, assemble, verify."""

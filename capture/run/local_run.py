@@ -10,8 +10,8 @@ from dataclasses import dataclass, replace
 from capture.host.probe.interpreter import AskInstalled
 from capture.run import preflight, runner
 from capture.run.engine.selection import Choice, Engines
+from capture.run.execution import Options
 from capture.run.host_run import HostResult, HostRun
-from capture.run.measure import Options
 from capture.run.preflight import RunDecision
 from capture.run.run_request import HostSelection
 

@@ -15,9 +15,11 @@ from capture.record import agreement, pattern_findings, privacy
 from capture.record.record import Record, sealed
 from capture.run import record_assembly
 from capture.run.engine import fresh, process_family
-from capture.run.measure import BUSY, Interrupted, Options, Refused, measure
+from capture.run.execution import Interrupted, Options, Refused
+from capture.run.measure import measure
 from capture.run.plan import RunStep
 from capture.run.preflight import Prepared
+from capture.run.timing import BUSY
 from capture.snippet.snippet import Snippet
 
 __all__ = ["Interrupted", "Options", "RunResult", "run"]

@@ -18,7 +18,7 @@ from capture.record.verification import Reproduction, Verification, Verification
 from capture.run import record_assembly, runner, verify_plan
 from capture.run.engine import fresh, process_family
 from capture.run.engine.contract import ExecutionOutcome
-from capture.run.measure import Engine, Interrupted, Refused, execute, plain_engine
+from capture.run.execution import Engine, Interrupted, Refused, execute, plain_engine
 from capture.run.preflight import Prepared
 from capture.run.verify_plan import VerifyDecision, VerifyTask
 

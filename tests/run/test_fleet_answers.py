@@ -19,8 +19,8 @@ from capture.errors import CaptureError, PrivacyRefused
 from capture.host import host as hosts
 from capture.record import record as records
 from capture.record.record import Record, Runs
+from capture.run.execution import Refused
 from capture.run.fleet import answers
-from capture.run.measure import Refused
 
 
 def answered(root: Path, change: Callable[[Record], Record] = lambda item: item) -> Record:

@@ -23,7 +23,7 @@ from capture.host.environment import Conditions
 from capture.host.probe import cpu_conditions, quietness
 from capture.host.probe.quietness import CpuCounters
 from capture.record.record import Runs
-from capture.run import measure, runner
+from capture.run import execution, runner, timing
 from capture.run.engine.contract import CapturedStream, ExecutionOutcome, ExecutionRequest
 from capture.run.plan import RunStep
 from capture.run.runner import Options, RunResult
@@ -56,7 +56,7 @@ def take(
     def execute(request: ExecutionRequest, stop: threading.Event) -> ExecutionOutcome:
         return next(left)
 
-    monkeypatch.setattr(measure.fresh, "execute", execute)
+    monkeypatch.setattr(execution.fresh, "execute", execute)
     snippet = written(root, "print()", timing=True, **RATIO)
     step = RunStep(snippet, "not captured yet")
     (result,) = runner.run(prepared(root), (step,), options or Options(), threading.Event(), lambda name: None)
@@ -135,7 +135,7 @@ def test_gpu_in_use_is_noise(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ac
         def since(self, before: None) -> tuple[str, str]:
             return "GPU at 1980 MHz", "1 other process on the GPU (limit 0)"
 
-    monkeypatch.setattr(measure, "Gpus", Crowded)
+    monkeypatch.setattr(timing, "Gpus", Crowded)
     result, _ = take(tmp_path, monkeypatch, ["7"] * 7, Options(accept_noise=accepted))
     assert (result.kind, asked) == (kind, [False])
     if accepted:
@@ -185,7 +185,7 @@ def take_two(
 ) -> RunResult:
     """Capture a timing snippet whose first ratio value is steady and whose second one takes these values."""
     left = iter([printed(f"slowdown 7x\nshare {share}\n") for share in shares])
-    monkeypatch.setattr(measure.fresh, "execute", lambda request, stop: next(left))
+    monkeypatch.setattr(execution.fresh, "execute", lambda request, stop: next(left))
     step = RunStep(written(root, "print()", timing=True, **TWO), "")
     (result,) = runner.run(prepared(root), (step,), options or Options(), threading.Event(), lambda name: None)
     return result
@@ -219,7 +219,7 @@ def test_a_ratio_that_says_nothing_is_refused_with_its_reason(tmp_path: Path, mo
 def test_failure_ends_the_repetitions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """An execution that fails is not tried again six times."""
     calls = iter([printed("slowdown 7x\n"), printed("slowdown 7x\n", code=1)])
-    monkeypatch.setattr(measure.fresh, "execute", lambda request, stop: next(calls))
+    monkeypatch.setattr(execution.fresh, "execute", lambda request, stop: next(calls))
     step = RunStep(written(tmp_path, "print()", timing=True, **RATIO), "")
     (result,) = runner.run(prepared(tmp_path), (step,), Options(), threading.Event(), lambda name: None)
     assert (result.kind, next(calls, None)) == ("failed", None)
@@ -278,7 +278,7 @@ def test_a_busy_machine_is_waited_for_once(tmp_path: Path, monkeypatch: pytest.M
     steps = tuple(RunStep(project.parsed(f"demo/{name}"), "") for name in ("a", "b", "c"))
     results = list(runner.run(prepared(tmp_path), steps, Options(), threading.Event(), lambda name: None))
     assert [result.kind for result in results] == ["refused"] * 3
-    assert waits == [measure.PATIENCE, 0.0, 0.0]
+    assert waits == [execution.PATIENCE, 0.0, 0.0]
 
 
 def test_timing_runs_alone(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from capture.host.probe.interpreter import Interpreter
 from capture.host.probe.torch_probe import TorchFacts
 from capture.record import privacy, record, text_rules
 from capture.record.record import Record
-from capture.run import measure
+from capture.run.execution import Refused
 from capture.run.preflight import Prepared
 from capture.snippet.snippet import Snippet
 
@@ -56,7 +56,7 @@ def decoded(text: str) -> Mapping[str, Any]:
     if "broken" in data:
         raise CaptureError(words(data["broken"]))
     if "refused" in data:
-        raise measure.Refused(words(data["refused"]), seconds_of(data))
+        raise Refused(words(data["refused"]), seconds_of(data))
     return data
 
 

@@ -10,14 +10,14 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from capture.errors import CaptureError, PrivacyRefused
-from capture.run import measure, runner
+from capture.run import runner, timing
+from capture.run.execution import Interrupted, Refused
 from capture.run.fleet import answers, dask_cluster, members, placement, questions
 from capture.run.fleet.dask_cluster import Cluster, text_of
 from capture.run.fleet.members import Member
 from capture.run.fleet.placement import Board, Job, Seat
 from capture.run.fleet.questions import POLL, FleetRequest, ask_probe, probe_or_error
 from capture.run.host_run import HostResult, HostRun
-from capture.run.measure import Interrupted, Refused
 from capture.run.preflight import Prepared, RunDecision
 from capture.run.run_request import HostSelection
 from capture.run.runner import RunResult
@@ -158,7 +158,7 @@ class FleetRun:
         except PrivacyRefused as error:
             return RunResult(snippet.id, "private", str(error), 0.0)
         except Refused as error:
-            if str(error).startswith(measure.BUSY):
+            if str(error).startswith(timing.BUSY):
                 self.patience[job.label] = 0.0  # waited for once; the others look, but do not wait again
             return RunResult(snippet.id, "refused", str(error), error.seconds)
         except CaptureError as error:

@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any
 from capture import plain_data
 from capture.errors import CaptureError, plural
 from capture.host.probe.torch_probe import TorchFacts, TorchRequest
-from capture.run import measure
+from capture.run import confirmation, timing
 from capture.run.engine.selection import Choice
+from capture.run.execution import Options, Refused
 from capture.run.fleet import answers, members
 from capture.run.fleet.dask_cluster import Cluster, text_of
 from capture.run.fleet.members import Member
-from capture.run.measure import Options, Refused
 from capture.run.preflight import Prepared
 from capture.snippet.snippet import Snippet
 
@@ -101,7 +101,7 @@ def capture_task(request: FleetRequest, prepared: Prepared, facts: TorchFacts, s
 
 def limit(request: FleetRequest, snippet: Snippet) -> float:
     """Return how many seconds a worker may take for a snippet."""
-    most = measure.TIMING_RUNS[1] if snippet.timing else measure.DETERMINISTIC_RUNS
+    most = timing.TIMING_RUNS[1] if snippet.timing else confirmation.DETERMINISTIC_RUNS
     return (request.options.runs or most) * (snippet.timeout + 30) + request.options.patience + OVERHEAD
 
 

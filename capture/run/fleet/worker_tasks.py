@@ -34,6 +34,7 @@ from capture.record import privacy, record
 from capture.run import measure, preflight, runner
 from capture.run.engine import fresh, process_family
 from capture.run.engine.selection import Engines, choice
+from capture.run.execution import Interrupted, Options, Refused
 from capture.run.fleet.answers import Probe
 from capture.snippet import header
 from capture.snippet.snippet import Snippet
@@ -61,7 +62,7 @@ class Agent:
             return {**do(task), "told": list(self.told)}
         except PrivacyRefused as error:
             return {"private": "; ".join(map(str, error.problems))}
-        except measure.Refused as error:
+        except Refused as error:
             return {"refused": str(error), "seconds": error.seconds}
         except CaptureError as error:
             return {"broken": str(error)}
@@ -101,7 +102,7 @@ class Agent:
             if key not in self.engines:
                 self.engines[key] = Engines(choice(task["engine"]), (), self.told.append)
             self.engines[key].add(snippet)
-            options = measure.Options(
+            options = Options(
                 runs=task["runs"], accept_noise=task["accept_noise"], patience=task["patience"],
                 engine=self.engines[key].execute,
             )  # fmt: skip
@@ -153,7 +154,7 @@ def main() -> None:
     fresh.remove_abandoned()
     agent = Agent(stop)
     try:
-        with contextlib.suppress(queue.Empty, measure.Interrupted, BrokenPipeError):
+        with contextlib.suppress(queue.Empty, Interrupted, BrokenPipeError):
             while line := tasks.get(timeout=IDLE):
                 try:
                     answer = agent.answer(json.loads(line))
