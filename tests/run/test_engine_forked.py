@@ -14,6 +14,7 @@ from typing import Any
 import psutil
 import pytest
 from harness.executions import PLENTY, prepared, waits, written
+from harness.headers import TIMED
 from harness.project import bare_interpreter, processes_with, stub_torch_python, until
 
 from capture.host.probe.interpreter import read_interpreter
@@ -187,7 +188,7 @@ def engines(
 @pytest.mark.parametrize(
     ("options", "why"),
     [
-        ({"timing": True}, "it times"),
+        (TIMED, "it times"),
         ({"env": {"OMP_NUM_THREADS": "1"}}, "it sets its environment"),
         ({"needs": ["cuda"]}, "it needs cuda"),
         ({"needs": ["compile"]}, "it needs compile"),

@@ -226,7 +226,8 @@ def no_core_file(pid: int) -> None:
         import resource
 
         with contextlib.suppress(OSError, ValueError):
-            resource.prlimit(pid, resource.RLIMIT_CORE, (0, 0))
+            hard = resource.prlimit(pid, resource.RLIMIT_CORE)[1]
+            resource.prlimit(pid, resource.RLIMIT_CORE, (0, hard))
 
 
 def remove_abandoned(age: float = ABANDONED) -> None:

@@ -16,6 +16,7 @@ random.seed(int(SEED))
 for name in filter(None, NAMES.split(",")):
     module = importlib.import_module(name)
     module.manual_seed(int(SEED)) if name == "torch" else module.random.seed(int(SEED))
-del sys.modules[__name__]
+here = sys.modules.pop(__name__)
 with contextlib.suppress(ImportError):  # the one that this one stood before
     importlib.import_module(__name__)
+sys.modules.setdefault(__name__, here)  # whoever imports this module looks for it there
