@@ -63,9 +63,13 @@ def nothing_to_execute(runs: Sequence[HostRun]) -> str:
     return f"nothing to execute: {'this host lacks' if one else 'these hosts lack'} what the snippets need"
 
 
-def interrupted(count: int, total: int) -> NoReturn:
-    """Say how far a run came, and end it."""
-    tell(f"interrupted: {count} of {total} finished and stored; the same command goes on from here")
+def interrupted(results: Sequence[RunResult], total: int) -> NoReturn:
+    """Say how far a run came, with the reasons for what is not stored, and end it."""
+    for line in summary.attention_lines(results):
+        say(line)
+    lost = sum(result.kind in ("refused", "private", "kept") for result in results)
+    stored = f", {lost} of them not stored" if lost else " and stored"
+    tell(f"interrupted: {len(results)} of {total} finished{stored}; the same command goes on from here")
     raise typer.Exit(EXIT_INTERRUPTED)
 
 

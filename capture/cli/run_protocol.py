@@ -84,5 +84,5 @@ def _execute(executor: Executor, runs: Sequence[HostRun]) -> list[HostResult]:
     total = sum(len(run.plan.steps) for run in runs)
     results, whole = follow(lambda stop, started: executor.execute(runs, stop, started), total, "capturing", line)
     if not whole:
-        interrupted(len(results), total)
+        interrupted([item.result for item in results], total)
     return results

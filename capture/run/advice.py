@@ -24,6 +24,7 @@ _NEEDS = (
     ("compile", re.compile(r"InvalidCxxCompiler|No working C\+\+ compiler|Cannot find a working triton|TritonMissing")),
     ("gloo", re.compile(r"doesn't have Gloo|Gloo is not available|not built with GLOO", re.IGNORECASE)),
 )
+_SHADOWED = re.compile(r"partially initialized module '([\w.]+)'")
 _NO_MODULE = re.compile(r"ModuleNotFoundError: No module named '([\w.]+)'")
 # Of a group of exceptions the group itself; those that it holds stand further in.
 _LAST_TRACEBACK = re.compile(r"^(?:  \+ Exception Group )?Traceback \(most recent call last\):$", re.MULTILINE)
@@ -85,6 +86,10 @@ def mending(stderr: str) -> str:
     for gate, pattern in _NEEDS:
         if pattern.search(stderr):
             return f'where that is not at hand, let its header say needs = ["{gate}"]'
+    if match := _SHADOWED.search(stderr):
+        return (
+            f"is a file here named as the module {match[1].partition('.')[0]}? Python imports it from here; rename it"
+        )
     if match := _NO_MODULE.search(stderr):
         return f'install it, and let the header say dependencies = ["{match[1].partition(".")[0]}"]'
     return ""

@@ -9,6 +9,7 @@ from capture.record.agreement import Agreement, mask, mask_errors
 from capture.record.record import Record
 from capture.snippet.snippet import Snippet
 
+DISAGREE = "two executions disagree"
 _NUMBER = re.compile(r"[-+]?(?:\d[\d,]*\.?\d*|\.\d+)(?:[eE][-+]?\d+)?|\b(?:nan|inf)\b")
 _UNIT = r"(?:ns|[uµμ]s|ms|s|secs?|seconds?|min|minutes?|h|hours?|milliseconds?|microseconds?|[kMG]?Hz)(?!\w)"
 _RATE = r"[^\W\d]\w*/(?:s|sec|second)(?!\w)|[kKMGTP]?FLOPS?(?!\w)"
@@ -17,8 +18,8 @@ _UNIT_BEFORE = re.compile(rf"(?:^|[\W_])(?:{_UNIT}|{_RATE})[)\]]?[ \t]*[:=]?[ \t
 _ADVICE = {
     "time": "it times: name the times under [tool.capture.values], bound them under [tool.capture.compare] ratio, "
     "and say timing = true",
-    "number": "seed it, or name the number under [tool.capture.values] and bound it under [tool.capture.compare] "
-    "relative or absolute",
+    "number": "seed it (no seed sets the memory that torch.empty leaves as it is: do not print that), or name the "
+    "number under [tool.capture.values] and bound it under [tool.capture.compare] relative or absolute",
     "text": "seed it, or say in its header what varies: [tool.capture.compare] volatile",
     "end": "find out why it ends in another way each time",
 }
@@ -28,7 +29,7 @@ def in_words(snippet: Snippet, first: Record, later: Record, change: Agreement) 
     """Return the refusal of two executions that disagree by `change`."""
     if slow := (*pattern_findings.too_slow(snippet, first), *pattern_findings.too_slow(snippet, later)):
         return "; ".join(dict.fromkeys(map(str, slow)))
-    return f"two executions disagree ({change.kind}: {change.detail}); {_ADVICE[_kind(snippet, first, later, change)]}"
+    return f"{DISAGREE} ({change.kind}: {change.detail}); {_ADVICE[_kind(snippet, first, later, change)]}"
 
 
 def _kind(snippet: Snippet, first: Record, later: Record, change: Agreement) -> str:

@@ -13,7 +13,7 @@ from capture import store
 from capture.errors import PrivacyRefused
 from capture.record import agreement, pattern_findings, privacy
 from capture.record.record import Record, sealed
-from capture.run import record_assembly
+from capture.run import disagreement, record_assembly
 from capture.run.engine import fresh, process_family
 from capture.run.execution import Interrupted, Options, Refused
 from capture.run.measure import measure
@@ -113,7 +113,17 @@ def _attempt(prepared: Prepared, snippet: Snippet, options: Options, stop: threa
     except PrivacyRefused as error:
         return RunResult(snippet.id, "private", "; ".join(map(str, error.problems)), 0.0)
     except Refused as error:
-        return RunResult(snippet.id, "refused", privacy.shown(str(error), prepared.identity), error.seconds)
+        message = privacy.shown(str(error), prepared.identity)
+        return RunResult(snippet.id, "refused", f"{message}{_disproved(prepared, snippet, message)}", error.seconds)
+
+
+def _disproved(prepared: Prepared, snippet: Snippet, message: str) -> str:
+    """Say that the record which is there was just shown to agree by chance, or nothing."""
+    old = prepared.records.get(snippet.id)
+    if old is None or old.source_sha256 != snippet.digest or not message.startswith(disagreement.DISAGREE):
+        return ""
+    place = prepared.book.record_name(old.host, old.snippet)
+    return f"; {place} was stored by executions that agreed by chance: remove it"
 
 
 def keep(prepared: Prepared, snippet: Snippet, item: Record, seconds: float, options: Options) -> RunResult:

@@ -82,6 +82,12 @@ def test_nothing_is_told_where_nothing_is_lost(code: str, tmp_path: Path) -> Non
             "error: exit 1; ModuleNotFoundError: No module named 'no_such_package'; install it, and let the header say "
             'dependencies = ["no_such_package"]',
         ),
+        (
+            "import case\nprint(case.missing)",
+            "error: exit 1; AttributeError: partially initialized module 'case' has no attribute 'missing' (most "
+            "likely due to a circular import); is a file here named as the module case? Python imports it from here; "
+            "rename it",
+        ),
         ("import sys\nsys.exit('own last words')", "error: exit 1; own last words"),
         ("raise SystemExit(2)", "error: exit 2; no error output"),
         ("try:\n    1 / 0\nexcept ZeroDivisionError:\n    raise KeyError('b')", "error: exit 1; KeyError: 'b'"),

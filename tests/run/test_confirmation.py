@@ -85,6 +85,20 @@ def test_unseeded_randomness_is_refused(source: str, project: Project) -> None:
     assert "two executions disagree" in result.out
 
 
+def test_a_record_that_agreed_by_chance_is_named(project: Project, tmp_path: Path) -> None:
+    """A refusal says that the record which is there was disproved with it: it stays until somebody removes it."""
+    apart = tmp_path / "apart"
+    code = f"import os, random\nprint(random.random() if os.path.exists({str(apart)!r}) else 0.5)"
+    project.snippet("demo/case", code)
+    assert project.run(*LABEL).code == 0
+    apart.touch()
+    result = project.run(*LABEL, "--force")
+    assert (result.code, result.untouched) == (1, True)
+    assert (
+        "docs/captures/desk-cpu/demo/case.yaml was stored by executions that agreed by chance: remove it" in result.out
+    )
+
+
 FLAKY = """
 import os
 import torch

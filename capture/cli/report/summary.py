@@ -67,9 +67,7 @@ def run_summary(
     done = ", ".join(f"{counts[kind]} {words}" for kind, words in {**_QUIET, **ATTENTION}.items() if counts[kind])
     lines = [_counts_line(done, planned, label), *_unmet_lines(planned)]
     again = f"{run_option(label)} --force"
-    for kind in ATTENTION:
-        alike = [result for result in results if result.kind == kind]
-        lines += refusal_lines(alike) if kind == "refused" else [f"  {_line(result)}" for result in alike]
+    lines += attention_lines(results)
     lines += [
         f"  failed     {item.snippet}: still {item.status} (try again with: capture run {item.snippet}{again})"
         for item in planned.current
@@ -77,6 +75,15 @@ def run_summary(
     ]
     lines += [f"  note       {result.snippet}: {note}" for result in results for note in result.notes]
     lines += [f"  claim fails {key}: {judged.claim.says} ({judged.reason})" for key, judged in broken]
+    return lines
+
+
+def attention_lines(results: Sequence[RunResult]) -> list[str]:
+    """Return the lines about results that somebody must read, the worst first."""
+    lines = []
+    for kind in ATTENTION:
+        alike = [result for result in results if result.kind == kind]
+        lines += refusal_lines(alike) if kind == "refused" else [f"  {_line(result)}" for result in alike]
     return lines
 
 
