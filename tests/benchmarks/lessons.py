@@ -22,7 +22,7 @@ from harness.handbooks import host, make_handbook, record, script
 from benchmarks.generated import write
 from capture import store
 from capture.host.environment import Conditions
-from capture.host.host import Host
+from capture.host.host import Host, chip
 from capture.record import record as records
 from capture.record.record import Record, Runs
 from capture.snippet.snippet import Snippet
@@ -37,12 +37,12 @@ HOSTS = (
 SPEEDS = {"epyc-avx2": 1.0, "epyc-avx512": 0.71, "h200": 0.13, "workstation": 0.44}
 SOFTWARE: dict[str, dict[str, Any]] = {
     "epyc-avx2": {},
-    "epyc-avx512": {"chip": "AMD EPYC, AVX512, 2 vCPU (virtual machine)", "cpu_capability": "AVX512"},
+    "epyc-avx512": {"cpu_capability": "AVX512"},
     "h200": {
-        "chip": "NVIDIA H200, 141 GB; Intel Xeon, AVX512, 16 vCPU", "torch": "2.13.0+cu130", "cuda_build": "13.0",
+        "torch": "2.13.0+cu130", "cuda_build": "13.0",
         "driver": "580.95.05", "gates": {"cuda": True, "rocm": False, "mps": False, "xpu": False, "xla": False},
     },
-    "workstation": {"chip": "AMD Ryzen, AVX2, 32 threads", "os": "Ubuntu 26.04, Linux 6.17", "torch": "2.14.1+cpu"},
+    "workstation": {"os": "Ubuntu 26.04, Linux 6.17", "torch": "2.14.1+cpu"},
 }  # fmt: skip
 WORDS = [
     "tensor", "kernel", "stride", "buffer", "graph", "stream", "event", "queue", "cache", "region", "weight",
@@ -238,7 +238,7 @@ def nested(count: int) -> list[Any]:
 
 def result(item: Snippet, number: int, owner: Host) -> Record:
     """Return the current record of a script on a host."""
-    made = record(item.id, owner.label, printed(number, owner.label), **SOFTWARE[owner.label])
+    made = record(item.id, owner.label, printed(number, owner.label), **{"chip": chip(owner), **SOFTWARE[owner.label]})
     conditions = Conditions(load_before=0.1, foreign_cpu=0.02, steal=0.0, governor=None)
     return records.sealed(
         dataclasses.replace(made, source_sha256=item.digest, runs=Runs(3, spread=1.04), conditions=conditions)

@@ -17,7 +17,7 @@ pytestmark = pytest.mark.browser
 
 LONG = 'print("[" + ", ".join(str(number) for number in range(12000)) + "]")'
 PRINTS = {
-    "html": 'print("</code></pre><script>document.title=1</script><b>&amp;</b>")',
+    "markup": 'print("</code></pre><script>document.title=1</script><b>&amp;</b>")',
     "attribute": 'print(\'"><img src=x onerror="document.title=1"> &lt; &#60; &nbsp;\')',
     "jinja": "print(\"{{ config }} {% include 'x' %} {#note#}\")",
     "markdown": 'print("# no heading\\n[x](y.md) ![p](q.png)\\n```\\n\\n- item\\n--8<-- \\"file.md\\"\\n*[HTML]: no")',
@@ -29,7 +29,7 @@ PRINTS = {
 }
 # What the page shows of each, in full; a long line is cut.
 SHOWN = {
-    "html": "</code></pre><script>document.title=1</script><b>&amp;</b>",
+    "markup": "</code></pre><script>document.title=1</script><b>&amp;</b>",
     "attribute": '"><img src=x onerror="document.title=1"> &lt; &#60; &nbsp;',
     "jinja": "{{ config }} {% include 'x' %} {#note#}",
     "markdown": '# no heading\n[x](y.md) ![p](q.png)\n```\n\n- item\n--8<-- "file.md"\n*[HTML]: no',
@@ -90,7 +90,7 @@ def shown(browser: Any, name: str) -> str:
 @pytest.mark.parametrize(
     "name",
     [
-        pytest.param("html", id="render-html"),
+        pytest.param("markup", id="render-html"),
         "attribute",
         pytest.param("jinja", id="render-jinja"),
         "markdown",
@@ -130,7 +130,7 @@ def test_a_long_line_is_kept_with_a_count(case: str, browser: Any, book: Handboo
 
 
 @pytest.mark.parametrize(
-    "name", [pytest.param("long", id="render-longline"), pytest.param("wide", id="render-wide"), "html", "tabs"]
+    "name", [pytest.param("long", id="render-longline"), pytest.param("wide", id="render-wide"), "markup", "tabs"]
 )
 def test_output_scrolls_in_its_own_box(browser: Any, name: str) -> None:
     """At 320 pixels the page is as wide as the screen and no line is wrapped or cut off: its box scrolls to the end."""
@@ -174,12 +174,12 @@ def test_a_printed_script_does_not_run(case: str, browser: Any) -> None:
 @case("render-not-run")
 def test_a_host_without_a_result_says_so(case: str, browser: Any) -> None:
     """Instead of an empty space it names the host and the command to run."""
-    item = find(browser, "#capture-x-html [role=tab][data-host=mps-laptop]")
+    item = find(browser, "#capture-x-markup [role=tab][data-host=mps-laptop]")
     browser.execute_script("arguments[0].click()", item)
-    panel = find(browser, "#capture-x-html--mps-laptop")
+    panel = find(browser, "#capture-x-markup--mps-laptop")
     assert panel.is_displayed()
     assert "Not captured on MPS laptop" in panel.text
-    assert "capture run x/html" in panel.text
+    assert "capture run x/markup" in panel.text
 
 
 @case("site-dup-id")
