@@ -115,14 +115,14 @@ def server() -> str:
     return f"{os.getpid()}-server"
 
 
-def adopt_orphans() -> None:
-    """Let what loses its parent become a child of this process, where the system can do that (Linux).
+def adopt_orphans(adopt: bool = True) -> None:
+    """Let what loses its parent become a child of this process, or no longer, where the system can do that (Linux).
 
     So a process that leaves its session, parent and environment behind is still found.
     """
     if sys.platform == "linux":
         with contextlib.suppress(OSError, AttributeError):
-            ctypes.CDLL(None).prctl(_CHILD_SUBREAPER, 1, 0, 0, 0)
+            ctypes.CDLL(None).prctl(_CHILD_SUBREAPER, int(adopt), 0, 0, 0)
 
 
 def is_orphan(process: psutil.Process) -> bool:

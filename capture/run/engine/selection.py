@@ -117,6 +117,7 @@ class Engines:
                 self.server.close()
                 self.server = None
             self.lost = self.lost or "the run has ended"
+        process_family.adopt_orphans(False)
         if ended := process_family.end_orphans(self.since):
             self.tell(f"ended {plural(ended, 'process', 'processes')} that a snippet had left behind")
 
