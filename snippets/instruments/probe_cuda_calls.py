@@ -53,7 +53,6 @@ for kind in ("answers", "refuses", "warns"):
         print(f"  {name:28s}{answer}")
         for item in caught:
             print(f"    {item.category.__name__}: {short(item.message, 80)}")
-
 with warnings.catch_warnings(record=True) as caught:
     warnings.simplefilter("default")
     for _ in range(3):

@@ -43,7 +43,6 @@ for _ in range(2):
     update()
 entries = memory._snapshot()["device_traces"][torch.cuda.current_device()]
 memory._record_memory_history(enabled=None)
-
 live, peak, unknown = {}, Counter(), 0
 for entry in entries:
     if entry["action"] == "alloc":

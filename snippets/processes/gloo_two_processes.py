@@ -13,8 +13,7 @@ from torch.nn.parallel import DistributedDataParallel
 def worker(rank, folder):
     torch.set_num_threads(1)
     torch.manual_seed(0)
-    meeting = (folder / "meeting").as_uri()
-    dist.init_process_group("gloo", init_method=meeting, rank=rank, world_size=2)
+    dist.init_process_group("gloo", f"file://{folder}/meeting", rank=rank, world_size=2)
     model = DistributedDataParallel(torch.nn.Linear(2, 1, bias=False))
     reductions, lines = [], []
 

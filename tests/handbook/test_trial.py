@@ -75,7 +75,10 @@ def seed(book: Seeded) -> None:
     for key in (CRASHED, STALE):
         item = store.read_record(book.book, PRIMARY, key)
         assert item is not None
-        store.write_record(book.book, record.sealed(replace(item, host=NEW)))
+        store.write_record(
+            book.book,
+            record.sealed(replace(item, host=NEW, environment=replace(item.environment, chip=host.chip(facts)))),
+        )
     for key in store.record_ids(book.book, OTHER):
         book.change(key, upgraded, OTHER)
     book.change(LEAKED, lambda item: replace(item, stderr="loaded /home/alice/data/weights.pt\n"))

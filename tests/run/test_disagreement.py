@@ -14,7 +14,7 @@ from capture.record import agreement
 from capture.run import disagreement
 
 TIME = "it times: name the times under [tool.capture.values]"
-NUMBER = "seed it, or name the number under [tool.capture.values] and bound it under [tool.capture.compare] relative or"
+NUMBER = "seed it (no seed sets the memory that torch.empty leaves as it is: do not print that), or name the number"
 TEXT = "seed it, or say in its header what varies: [tool.capture.compare] volatile"
 ADVICE = {
     "milliseconds": ("took 1.25 ms\n", "took 1.31 ms\n", TIME),

@@ -129,9 +129,13 @@ def _row_sentence(items: list[RecordChange]) -> str:
     return f"{shortened(causes, SENTENCE_LENGTH)}: {count}, {same}"
 
 
+# Letters beyond a cut that are searched with what is shown, so that a secret is known by its whole form.
+_SEARCHED = 600
+
+
 def shortened(text: str, limit: int = 90) -> str:
     """Return a text as one line cut to a length."""
-    text = one_line(privacy.shown(text)[: limit + 1])
+    text = one_line(privacy.shown(text[: limit + _SEARCHED])[: limit + 1])
     return f"{text[:limit]}…" if len(text) > limit else text
 
 
@@ -169,9 +173,9 @@ def head_line(changes: HandbookChanges) -> str:
 
 def failing_lines(changes: HandbookChanges) -> list[str]:
     """Return why this must not be merged, the last reasons only counted."""
-    reasons = [shortened(words, SENTENCE_LENGTH) for words in changes.failing]
-    rest = [f"and {len(reasons) - _MOST_FAILING} more, in the rows below"] if len(reasons) > _MOST_FAILING else []
-    return [*reasons[:_MOST_FAILING], *rest]
+    left = len(changes.failing) - _MOST_FAILING
+    rest = [f"and {left} more, in the rows below"] if left > 0 else []
+    return [*(shortened(words, SENTENCE_LENGTH) for words in changes.failing[:_MOST_FAILING]), *rest]
 
 
 def host_lines(changes: HandbookChanges) -> list[tuple[str, list[str]]]:
