@@ -23,6 +23,7 @@ _DIGITS_OF_NAMES = re.compile(r"(?<![\w.])\d+(?:\.\d+){2,}[\w.+-]*|\d{4}-\d\d-\d
 _TIME_UNIT = re.compile(r"\s?(?:ns|us|µs|μs|ms|s)(?!\w)")
 _WORDS = re.compile(r"(?<!\w)[^\W\d_][\w.+-]*(?: [^\W\d_][\w.+-]*)?")
 _NAME_DISTANCE = 80  # characters before a number in which the words that name it are looked for
+_LONGEST = 20_000  # letters of a number that is read to its last digit
 
 
 @dataclass(frozen=True)
@@ -158,7 +159,12 @@ def _text_without_numbers(snippet: Snippet, text: str, numbers: list[_PrintedNum
 
 
 def _parsed(text: str) -> int | float:
-    """Return the value of a printed number, with or without commas between thousands; a whole one of any size."""
+    """Return the value of a printed number, with or without commas between thousands.
+
+    A whole one is exact up to _LONGEST letters; reading takes the square of them, so that a longer one is infinite.
+    """
+    if len(text) > _LONGEST:
+        return float(text.replace(",", ""))
     try:
         return printed_number.value_of(text)
     except ValueError:  # too many digits to be read at once
