@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
 
 from capture import store
 from capture.errors import Problem
@@ -25,13 +26,14 @@ def check_claims(cat: Catalogue, states: _States) -> tuple[list[Problem], list[P
     """
     problems: list[Problem] = []
     notes: list[Problem] = []
-    with store.Cache(cat.book.cached_for, "judged") as cache:
+    book, read = cat.book, functools.cache(Path.read_bytes)  # a snippet is judged on each host, a host by each snippet
+    with store.Cache(book.cached_for, "judged") as cache:
         for snippet, item in _current(cat, states):
             where = notes if item.host == LOCAL else problems
-            book = cat.book
-            paths = (book.root / snippet.path, book.record_path(item.host, item.snippet), book.host_path(item.host))
+            files = (read(book.root / snippet.path), book.record_path(item.host, item.snippet).read_bytes())
             wrong = functools.partial(_wrong_on, cat, states, snippet, item)
-            if not cache.recall(store.digest(*(path.read_bytes() for path in paths)), functools.partial(_none, wrong)):
+            key = store.digest(*files, read(book.host_path(item.host)))
+            if not cache.recall(key, functools.partial(_none, wrong)):
                 more_problems, more_notes = wrong()
                 where += more_problems
                 notes += more_notes

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from capture.cli.context import complain, handbook, one_line, say
+from capture.cli.context import complain, handbook, problem_line, say
 from capture.cli.report import github
 from capture.errors import EXIT_INVALID, EXIT_PRIVACY, CaptureError, Problem, plural, suggestion
 from capture.record.privacy import PRIVACY_RULES
@@ -57,7 +57,7 @@ def check(
         annotate(findings.problems, findings.notes, github.path_to(book.root))
     else:
         for note in findings.notes:
-            say(f"note: {one_line(note)}")
+            say(f"note: {problem_line(note)}")
         complain(findings.problems)
     if findings.problems:
         complain([f"{plural(len(findings.problems), 'problem')} in {checked.counted}"])

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from capture import characters, store
+from capture import store
 from capture.errors import CaptureError, Problem
 from capture.record import privacy
 
@@ -61,7 +61,7 @@ def visible(text: object) -> str:
 
     Paths of this machine stay: whoever runs a command on it must find what it speaks of.
     """
-    return characters.bidi_controls(characters.control_characters(privacy.shown(str(text), kinds=("secret",))))
+    return privacy.visible(str(text), kinds=("secret",))
 
 
 def tell(text: str) -> None:
@@ -70,7 +70,7 @@ def tell(text: str) -> None:
         print(visible(text), file=sys.stderr, flush=True)
 
 
-def one_line(problem: Problem | str) -> str:
+def problem_line(problem: Problem | str) -> str:
     """Return a problem as one line: a file's name may hold a line break, and what follows one may be a command."""
     return str(problem).replace("\n", "\\n") if isinstance(problem, Problem) else problem
 
@@ -79,11 +79,11 @@ def complain(problems: Iterable[Problem | str]) -> None:
     """Print problems to stderr, one a line, in red on a terminal."""
     if not (sys.stderr and sys.stderr.isatty()) and not any(os.environ.get(name) for name in COLOURED):
         for problem in problems:
-            tell(one_line(problem))
+            tell(problem_line(problem))
         return
     console = stderr()
     for problem in problems:
-        say(one_line(problem), console, "red" if console.is_terminal else "")
+        say(problem_line(problem), console, "red" if console.is_terminal else "")
 
 
 def fail(error: CaptureError) -> int:

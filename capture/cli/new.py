@@ -10,7 +10,7 @@ from capture import store
 from capture.cli.context import handbook, say
 from capture.errors import CaptureError
 from capture.snippet.portable_names import LONGEST, why_not_portable
-from capture.snippet.snippet import SHADOWS, SNIPPET_ID, is_module
+from capture.snippet.snippet import SNIPPET_ID, why_shadowing
 
 _TEMPLATE = '''"""Say in one sentence what this proves."""
 
@@ -42,8 +42,8 @@ def new(context: typer.Context, name: Annotated[str, typer.Argument(metavar="CHA
     bare = name.removeprefix("snippets/").removesuffix(".py")
     if not SNIPPET_ID.fullmatch(bare):
         raise CaptureError(f'"{name}": use CHAPTER/NAME with lower-case letters, digits and _')
-    if is_module(bare.split("/")[1], ["torch"]):
-        raise CaptureError(SHADOWS.format(name=bare.split("/")[1]))
+    if why := why_shadowing(bare.split("/")[1], ["torch"]):
+        raise CaptureError(why)
     if why := why_not_portable(bare):
         raise CaptureError(f'"{name[:LONGEST]}" {why}')
     path = book.root / "snippets" / f"{bare}.py"

@@ -11,9 +11,8 @@ from typing import Annotated
 import typer
 
 from capture import store
-from capture.characters import bidi_controls, control_characters
 from capture.check import rules
-from capture.cli.context import complain, handbook, say, stdout, tell
+from capture.cli.context import complain, handbook, say, stdout, tell, visible
 from capture.cli.report import review_text
 from capture.errors import (
     EXIT_ATTENTION,
@@ -210,9 +209,7 @@ def _walk(session: ReviewSession) -> None:
 def _ask(about: str) -> str:
     """Return the key that the person at the terminal chose; leaving the prompt by Ctrl-C or Ctrl-D quits."""
     try:
-        answer: str = typer.prompt(
-            f"{bidi_controls(control_characters(about))} [{','.join(_KEYS)}]", default="?", show_default=False
-        )
+        answer: str = typer.prompt(f"{visible(about)} [{','.join(_KEYS)}]", default="?", show_default=False)
     except typer.Abort:
         say("")
         return "q"

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TypeVar
 
+from capture.characters import bidi_controls, control_characters
 from capture.errors import PrivacyRefused, Problem
 from capture.record.personal_rules import PERSONAL
 from capture.record.privacy_rule import COMMON_NAMES, SHORT_COMMON_NAMES, PrivacyRule
@@ -91,6 +92,11 @@ def shown(text: str, who: Identity = Identity(), kinds: Iterable[str] = PRIVACY_
         return text
     left = [problem for problem in scan(masked, "", who) if problem.rule in kinds]
     return f"<not shown: {_noun(left[0].message)}>" if left else masked
+
+
+def visible(text: str, kinds: Iterable[str] = PRIVACY_RULES) -> str:
+    """Return a text as it may be printed: as `shown`, and no character moves the cursor or turns the line."""
+    return bidi_controls(control_characters(shown(text, kinds=kinds)))
 
 
 def shown_in(value: Shown) -> Shown:

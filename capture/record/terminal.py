@@ -23,6 +23,7 @@ _TOKEN = re.compile(
 _SILENT = "mhlncqt"
 _SILENT_ESCAPES = ("=", ">", "\\", "Z", "%G", "%@", " F", " G", "l", "m", "n", "o", "|", "}", "~")
 KINDS = ("ansi", "carriage-return", "backspace")  # of codes, as a record names them
+_LARGEST = 10**5  # parameter; a position beyond is the edge of any screen
 _ALTERNATE_SCREEN = ("47", "1047", "1049")
 # Characters of the line drawing set, which `ESC ( 0` selects in place of small letters.
 _DRAWN = str.maketrans("`afgjklmnopqrstuvwxyz{|}~", "◆▒°±┘┐┌└┼⎺⎻─⎼⎽├┤┴┬│≤≥π≠£·")
@@ -111,7 +112,9 @@ def _escape(screen: Screen, letter: str) -> bool:
 
 def _number(digits: str) -> int:
     """Return a parameter as a number, bounded; 0 where there is none."""
-    return min(int(digits[-6:]), 10**5) if digits.isdigit() and len(digits) < 7 else 10**5 if digits.isdigit() else 0
+    if not digits.isdigit():
+        return 0
+    return min(int(digits), _LARGEST) if len(digits) <= len(str(_LARGEST)) else _LARGEST
 
 
 # What a control sequence with one count does, by its final character.

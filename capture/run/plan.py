@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import fnmatch
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from packaging.version import Version
@@ -154,14 +154,17 @@ def make(
 
 def without_torch(whole: Plan, error: str) -> Plan:
     """Return the plan without what needs torch, where torch is installed and fails to import."""
-    steps = tuple(step for step in whole.steps if "torch" not in step.snippet.packages)
-    lost = {step.snippet.id: (f"torch fails to import: {error}",) for step in whole.steps if step not in steps}
-    return Plan(steps, whole.current, {**whole.unmet, **lost})
+    return _without(whole, lambda snippet: "torch" in snippet.packages, f"torch fails to import: {error}")
 
 
 def without_timings(whole: Plan, beneath: str) -> Plan:
     """Return the plan without timings, which say nothing about a processor that is emulated on another machine."""
-    steps = tuple(step for step in whole.steps if not step.snippet.timing)
     why = f"no timing is taken on a processor that is emulated (on {beneath}); use an interpreter of this machine's own"
-    lost = {step.snippet.id: (why,) for step in whole.steps if step not in steps}
+    return _without(whole, lambda snippet: snippet.timing, why)
+
+
+def _without(whole: Plan, is_lost: Callable[[Snippet], bool], why: str) -> Plan:
+    """Return the plan with some snippets among the unmet, for a reason."""
+    steps = tuple(step for step in whole.steps if not is_lost(step.snippet))
+    lost = {step.snippet.id: (why,) for step in whole.steps if is_lost(step.snippet)}
     return Plan(steps, whole.current, {**whole.unmet, **lost})

@@ -32,11 +32,10 @@ from capture.snippet.snippet import (
     MASKS,
     MODULE_GATE,
     PRELOADS,
-    SHADOWS,
     Claim,
     Snippet,
-    is_module,
     run_options,
+    why_shadowing,
 )
 from capture.snippet.source_file import digest, file_digest, local_imports, read_declared
 
@@ -156,9 +155,8 @@ class Header:
     def note_shadowing(self, paths: Iterable[str], dependencies: Iterable[str]) -> None:
         """Note each file that Python would import in place of a standard module or a dependency."""
         for path in paths:
-            name = PurePosixPath(path).stem
-            if is_module(name, dependencies):
-                self.problems.note("", SHADOWS.format(name=name))
+            if why := why_shadowing(PurePosixPath(path).stem, dependencies):
+                self.problems.note("", why)
 
     def needs(self, options: Mapping[str, Any]) -> tuple[str, ...]:
         """Return the checked gates."""

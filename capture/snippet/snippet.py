@@ -17,7 +17,6 @@ from capture.snippet.pattern import Pattern
 
 GATES = ("cuda", "rocm", "mps", "xpu", "xla", "compile", "gloo", "two_cpus")
 PRELOADS = ("dynamo", "inductor", "profiler")
-SHADOWS = '"{name}.py" is the name of a module, which Python would then import from here; rename it'
 MASKS = ("address", "id")
 SNIPPET_ID = re.compile(r"[a-z0-9_]+/[a-z0-9_]+")
 MODULE_GATE = re.compile(r"module:[A-Za-z_]\w*(\.[A-Za-z_]\w*)*")
@@ -121,9 +120,11 @@ def run_options(
     }
 
 
-def is_module(name: str, dependencies: Iterable[str]) -> bool:
-    """Tell whether this names a standard module or a dependency, in whose place Python would import a script."""
-    return name in sys.stdlib_module_names or name in {distribution(pin).replace("-", "_") for pin in dependencies}
+def why_shadowing(name: str, dependencies: Iterable[str]) -> str:
+    """Say that a script of this name would be imported in place of a standard module or a dependency, or nothing."""
+    if name in sys.stdlib_module_names or name in {distribution(pin).replace("-", "_") for pin in dependencies}:
+        return f'"{name}.py" is the name of a module, which Python would then import from here; rename it'
+    return ""
 
 
 @functools.lru_cache(maxsize=1024)  # most snippets declare the same few

@@ -180,8 +180,8 @@ os.kill(os.getpid(), signal.SIGTERM)
     "alarm": r"""
 import signal, time
 signal.signal(signal.SIGALRM, lambda *a: print('alarm'))
-signal.alarm(1)
-time.sleep(2)
+signal.setitimer(signal.ITIMER_REAL, 0.05)
+time.sleep(0.1)
 """,
     "handlers of signals": r"""
 import signal

@@ -215,8 +215,10 @@ def test_stop_ends_an_execution(tmp_path: Path) -> None:
     assert processes_with(found.work) == []
 
 
+# It ends once the one that escapes has become another program, which closes its end of the pipe.
 ESCAPE = """
 import os, sys, time
+reader, writer = os.pipe()
 if os.fork() == 0:
     os.setsid()
     if os.fork() == 0:
@@ -226,6 +228,8 @@ if os.fork() == 0:
         os.execve(sys.executable, [sys.executable, "-c", "import time; time.sleep(60)", {name!r}], {{}})
     os._exit(0)
 os.wait()
+os.close(writer)
+os.read(reader, 1)
 print("done")
 """
 

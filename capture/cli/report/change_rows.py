@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from capture.characters import bidi_controls, control_characters
 from capture.errors import plural
 from capture.record import privacy
 from capture.record.excerpt import around_difference
@@ -17,6 +16,7 @@ from capture.review.record_change import KINDS, NOISE_WORDS, POLICY_CHANGED, SOU
 _READ_ALONE: tuple[ChangeKind, ...] = ("private", "invalid", "status changed", "claim broken")
 _MOST_NAMED = 6  # captures, edits or numbers that a row names; the others are counted
 SENTENCE_LENGTH = 400  # characters of one sentence of a report
+_SEARCHED = 600  # characters beyond a cut that are searched with what is shown: a secret is known by its whole form
 _NUMBER_COLUMNS = ("number", "old", "new", "ratio", "may vary by")
 _MOST_FAILING = 4  # sentences about what must not be merged, before the rest is counted
 
@@ -129,19 +129,15 @@ def _row_sentence(items: list[RecordChange]) -> str:
     return f"{shortened(causes, SENTENCE_LENGTH)}: {count}, {same}"
 
 
-# Letters beyond a cut that are searched with what is shown, so that a secret is known by its whole form.
-_SEARCHED = 600
-
-
 def shortened(text: str, limit: int = 90) -> str:
     """Return a text as one line cut to a length."""
-    text = one_line(privacy.shown(text[: limit + _SEARCHED])[: limit + 1])
+    text = one_line(text[: limit + _SEARCHED])
     return f"{text[:limit]}…" if len(text) > limit else text
 
 
 def one_line(words: str) -> str:
     """Return strangers' text on one line, with its control characters visible and without what is private."""
-    return bidi_controls(control_characters(privacy.shown(words))).replace("\n", "\\n").replace("\t", "\\t")
+    return privacy.visible(words).replace("\n", "\\n").replace("\t", "\\t")
 
 
 def _listed(names: Iterable[str], most: int = _MOST_NAMED) -> str:

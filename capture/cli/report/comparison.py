@@ -6,7 +6,6 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from capture import characters
 from capture.record import privacy
 from capture.record.record import Record
 from capture.store.catalogue import Catalogue
@@ -51,7 +50,7 @@ def snippet_on_hosts(cat: Catalogue, key: str, width: int) -> RenderableType:
 
 def _visible(text: str, style: str = "") -> Text:
     """Return a stranger's text for a terminal: control characters made visible, and nothing private in it."""
-    return Text(characters.bidi_controls(characters.control_characters(privacy.shown(text))), style=style)
+    return Text(privacy.visible(text), style=style)
 
 
 def _head(item: Record, state: str) -> str:
