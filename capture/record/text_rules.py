@@ -31,6 +31,7 @@ _BEFORE = (
 _AFTER = r"(?![\w-]|\.\w)"
 # Bounded, for a line of nothing but backslashes must not take minutes.
 _LEADING, _SEPARATOR = r"(?:\\{0,4}/|\\{1,8}|%2F|%5C)", r"(?:\\{0,4}/{1,4}|\\{1,8}|%2F|%5C)"
+_PATH_MARKS = re.compile(r"[/\\%]")
 
 
 @dataclass(frozen=True)
@@ -117,8 +118,14 @@ def _folder_rule(folders: Iterable[str], replacement: str, inside_only: bool = F
     if not forms:
         return lambda text: text
     tail = _SEPARATOR if inside_only else _AFTER
-    pattern = re.compile(f"{_BEFORE}(?:{'|'.join(forms)}){tail}", re.IGNORECASE)
-    return lambda text: pattern.sub(replacement, text)
+    pattern = f"{_BEFORE}(?:{'|'.join(forms)}){tail}"
+
+    def replaced(text: str) -> str:
+        if not _PATH_MARKS.search(text):  # as most often; compiling would cost more than all other rules
+            return text
+        return re.sub(pattern, replacement, text, flags=re.IGNORECASE)
+
+    return replaced
 
 
 def _user_rule(user: str | None) -> Callable[[str], str]:

@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 from capture.cli import main
-from capture.run.engine import fresh
+from capture.run.engine import fresh, streams
 
 
 def peak() -> int:
@@ -24,7 +24,7 @@ def peak() -> int:
 if __name__ == "__main__":
     limit = int(sys.argv.pop(1))
     if limit:
-        fresh.OUTPUT_LIMIT = limit
+        fresh.OUTPUT_LIMIT = streams.OUTPUT_LIMIT = limit
     with contextlib.suppress(SystemExit):  # a snippet that is ended makes exit code 1
         main()
     print(peak())
